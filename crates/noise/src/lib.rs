@@ -1,0 +1,29 @@
+//! Privacy parameters, exact integer noise, composition and the sparse vector technique.
+//!
+//! This crate knows no data and no queries: it sees integers and adds integers.
+
+mod budget;
+pub mod composition;
+pub mod discrete_gaussian;
+pub mod discrete_laplace;
+mod enclosure;
+mod exact;
+pub mod gaussian_calibration;
+mod logarithm;
+mod mechanisms;
+mod parameters;
+mod selection;
+pub mod sparse_vector;
+mod vectors;
+mod words;
+
+pub use budget::{Budget, Exhausted, Ledger};
+pub use dashu_ratio::RBig as Rational;
+pub use discrete_gaussian::DiscreteGaussian;
+pub use discrete_laplace::DiscreteLaplace;
+pub use exact::parse_rational;
+pub use mechanisms::{GaussianMechanism, LaplaceMechanism};
+pub use parameters::{
+    Beta, Delta, Epsilon, Hits, Neighbours, ParameterError, Queries, Scale, Sensitivity, StreamKind, Variance,
+};
+pub use selection::NoisyMax;
