@@ -1,0 +1,337 @@
+//! Running an experiment: trials in parallel, rows in order, files at the end.
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use chacha20::ChaCha12Rng;
+use indicatif::{ProgressBar, ProgressStyle};
+use rand::SeedableRng;
+use rayon::prelude::*;
+
+use crate::cell::significant;
+use crate::command::Options;
+use crate::experiment::{Case, Experiment, Size, TrialRng};
+use crate::files::{HarnessError, Progress, machine, write_whole};
+use crate::finding::{Finding, Verdict};
+use crate::outcome::{Outcome, assignments};
+use crate::sample::Sample;
+use crate::table::{Column, Role, Table};
+
+/// What else identifies a row, and how many of its trials failed.
+const RECORD: [&str; 4] = ["seed", "first stream", "trials", "failed"];
+
+/// The summaries of a measurement, in `rows.csv`.
+const SUMMARIES: [&str; 7] = ["mean", "q50", "q90", "q95", "q99", "least", "most"];
+
+/// An experiment whatever its cases are: what [`reproduce`](crate::reproduce) takes many of.
+pub trait Runnable {
+    /// The name of its folder and its binary.
+    fn name(&self) -> &'static str;
+    /// What it shows, with the citation.
+    fn claim(&self) -> &'static str;
+    /// The cases of a size, and how many trials each gets.
+    fn work(&self, size: Size) -> Vec<(String, u64)>;
+    /// Runs it and writes its folder.
+    ///
+    /// # Errors
+    /// If the definition contradicts itself, or a file cannot be written. A claim that fails is not an error:
+    /// see [`Outcome::verdict`].
+    fn run(&self, options: &Options) -> Result<Outcome, HarnessError>;
+}
+
+/// The generator of one trial: key = seed and name, stream = number of the trial in the whole sweep. Nothing
+/// else enters, so no thread can matter.
+fn stream(seed: u64, name: &str, trial: u64) -> TrialRng {
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    key[8..8 + name.len()].copy_from_slice(name.as_bytes());
+    let mut rng = ChaCha12Rng::from_seed(key);
+    rng.set_stream(trial);
+    rng
+}
+
+/// One case with its place in the experiment.
+struct Work<C> {
+    case: C,
+    trials: u64,
+    first_stream: u64,
+}
+
+impl<C: Case> Runnable for Experiment<C> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn claim(&self) -> &'static str {
+        self.claim
+    }
+
+    fn work(&self, size: Size) -> Vec<(String, u64)> {
+        let describe = |case: &C| assignments(case.parameters().iter().map(|(name, value)| (*name, value.exact())));
+        let cases = (self.sweep)(size);
+        cases.iter().map(|case| (describe(case), (self.trials)(case, size))).collect()
+    }
+
+    fn run(&self, options: &Options) -> Result<Outcome, HarnessError> {
+        let started = Instant::now();
+        let work = self.numbered_work(options.size());
+        let folder = options.folder().join(self.name);
+        let mut progress = Progress::new(folder.join("progress.csv"), self.columns(&work)?, work.len());
+        if options.resume {
+            let identities: Vec<Vec<String>> = work.iter().map(|unit| identity(unit, options.seed)).collect();
+            let taken = progress.resume(&identities)?;
+            options.say(&format!("{}: this program had finished {taken} of {} cases", self.name, work.len()));
+        }
+
+        let bar = self.progress_bar(&work, &progress, options);
+        let progress = Mutex::new(progress);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads.map_or(0, Into::into)).build()?;
+        pool.install(|| {
+            work.par_iter().enumerate().with_max_len(1).try_for_each(|(number, unit)| {
+                // Cannot fail, here and below: nothing panics while it holds the lock.
+                if progress.lock().expect("no holder panics").is_finished(number) {
+                    return Ok(());
+                }
+                match self.run_case(unit, options, &bar) {
+                    Some(row) => progress.lock().expect("no holder panics").finish(number, row),
+                    None => Ok(()),
+                }
+            })
+        })?;
+        bar.finish_and_clear();
+        let mut progress = progress.into_inner().expect("no holder panics");
+        progress.save()?;
+
+        let mut outcome = Outcome {
+            name: self.name,
+            claim: self.claim,
+            rows: progress.into_table(),
+            highlights: work.iter().map(|unit| (self.highlight)(&unit.case)).collect(),
+            overall: Vec::new(),
+            plots: Vec::new(),
+            cases: work.len(),
+            elapsed: started.elapsed(),
+            size: options.size(),
+            seed: options.seed,
+        };
+        if !outcome.is_interrupted() {
+            self.conclude(&mut outcome);
+            self.write(&outcome, options)?;
+        }
+        Ok(outcome)
+    }
+}
+
+impl<C: Case> Experiment<C> {
+    fn numbered_work(&self, size: Size) -> Vec<Work<C>> {
+        let mut first_stream = 0;
+        let number = |case| {
+            let trials = (self.trials)(&case, size);
+            let unit = Work { case, trials, first_stream };
+            first_stream += trials;
+            unit
+        };
+        (self.sweep)(size).into_iter().map(number).collect()
+    }
+
+    /// The columns of the rows; also the check that the definition makes sense, made before hours are spent
+    /// on it.
+    fn columns(&self, work: &[Work<C>]) -> Result<Table, HarnessError> {
+        let wrong = |problem: String| HarnessError::Definition { experiment: self.name.to_owned(), problem };
+        let names = |unit: &Work<C>| unit.case.parameters().iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        let first = names(work.first().ok_or_else(|| wrong("its sweep has no cases".to_owned()))?);
+        if let Some(other) = work.iter().map(names).find(|other| *other != first) {
+            return Err(wrong(format!(
+                "one case has the parameters {first:?}, another {other:?}: all must have the same"
+            )));
+        }
+        let mut columns = Vec::new();
+        let mut add = |name: &str, role: Role, source: &str| {
+            let role = if self.timings.contains(&source) { Role::Timing } else { role };
+            columns.push(Column { name: name.to_owned(), role });
+        };
+        first.iter().for_each(|name| add(name, Role::Parameter, ""));
+        RECORD.iter().for_each(|name| add(name, Role::Record, ""));
+        for name in &self.measurements {
+            SUMMARIES.iter().for_each(|summary| add(&format!("{name} {summary}"), Role::Summary, name));
+        }
+        self.columns.iter().for_each(|(name, _)| add(name, Role::Shown, name));
+        for (name, _) in &self.checks {
+            add(name, Role::Check, name);
+            add(&format!("{name}: because"), Role::Because, name);
+        }
+        add("verdict", Role::Verdict, "");
+        add("error", Role::Error, "");
+        let table = Table { columns, rows: Vec::new() };
+        let mut seen = HashSet::new();
+        if let Some(twice) = table.columns.iter().find(|column| !seen.insert(&column.name)) {
+            return Err(wrong(format!("two columns are called {:?}", twice.name)));
+        }
+        let used = self.plots.iter().flat_map(|plot| plot.columns());
+        match used.into_iter().find(|name| table.position(name).is_none()) {
+            Some(missing) => Err(wrong(format!("a plot uses the column {missing:?}, which does not exist"))),
+            None => Ok(table),
+        }
+    }
+
+    fn progress_bar(&self, work: &[Work<C>], progress: &Progress, options: &Options) -> ProgressBar {
+        if options.quiet {
+            return ProgressBar::hidden();
+        }
+        let left = work.iter().enumerate().filter(|(number, _)| !progress.is_finished(*number));
+        // Drawn on standard error, and only if that is a terminal.
+        let bar = ProgressBar::new(left.map(|(_, unit)| unit.trials * (self.cost)(&unit.case)).sum());
+        // Cannot fail: the template is a constant.
+        let style = ProgressStyle::with_template("{prefix} {wide_bar} {percent} % of the trials, {eta} left")
+            .expect("a valid template");
+        bar.with_style(style).with_prefix(self.name)
+    }
+
+    /// The row of a case; nothing if the run was stopped meanwhile.
+    fn run_case(&self, unit: &Work<C>, options: &Options, bar: &ProgressBar) -> Option<Vec<String>> {
+        let cost = (self.cost)(&unit.case);
+        let trial = |number: u64| {
+            if options.interrupt.load(Ordering::Relaxed) {
+                return None;
+            }
+            let mut rng = stream(options.seed, self.name, unit.first_stream + number);
+            let observed = caught(|| (self.trial)(&unit.case, &mut rng).map_err(|error| error.to_string()))
+                .and_then(|result| result);
+            bar.inc(cost);
+            Some(observed.and_then(|values| match values.iter().position(|value| value.is_nan()) {
+                Some(place) => Err(format!("{} is not a number", self.measurements[place])),
+                None => Ok(values),
+            }))
+        };
+        // Collected in the order of the trials, so that sums do not depend on the threads.
+        let results: Vec<Result<Vec<f64>, String>> =
+            (0..unit.trials).into_par_iter().map(trial).collect::<Option<_>>()?;
+        if options.interrupt.load(Ordering::Relaxed) {
+            return None;
+        }
+        Some(self.row(unit, results, options.seed))
+    }
+
+    fn row(&self, unit: &Work<C>, results: Vec<Result<Vec<f64>, String>>, seed: u64) -> Vec<String> {
+        let first_failure =
+            results.iter().enumerate().find_map(|(trial, result)| Some((trial as u64, result.as_ref().err()?.clone())));
+        let observed: Vec<Vec<f64>> = results.into_iter().flatten().collect();
+        let sample = Sample::new(&self.measurements, &observed);
+        let failed = unit.trials - sample.trials();
+        let mut errors = Vec::new();
+        if let Some((trial, error)) = first_failure {
+            errors.push(format!(
+                "{failed} of {} trials failed, the first with stream {}: {error}",
+                unit.trials,
+                unit.first_stream + trial
+            ));
+        }
+
+        let mut row = identity(unit, seed);
+        row.push(failed.to_string());
+        for name in &self.measurements {
+            let quantiles = [0.5, 0.9, 0.95, 0.99, 0.0, 1.0].map(|level| sample.quantile(name, level));
+            row.extend(std::iter::once(sample.mean(name)).chain(quantiles).map(significant));
+        }
+        for (name, column) in &self.columns {
+            row.push(caught(|| column(&unit.case, &sample).measured()).unwrap_or_else(|error| {
+                errors.push(format!("column {name:?}: {error}"));
+                String::new()
+            }));
+        }
+        let mut verdict = None;
+        for (name, check) in &self.checks {
+            let finding = caught(|| check(&unit.case, &sample)).unwrap_or_else(|error| {
+                errors.push(format!("check {name:?}: {error}"));
+                None
+            });
+            // `None` is less than any verdict: a row without a check that applies has none.
+            verdict = verdict.max(finding.as_ref().map(|finding| finding.verdict));
+            let (found, because) =
+                finding.map_or_else(Default::default, |finding| (finding.verdict.to_string(), finding.because));
+            row.extend([found, because]);
+        }
+        verdict = if errors.is_empty() { verdict } else { Some(Verdict::Fails) };
+        row.push(verdict.map_or_else(String::new, |verdict| verdict.to_string()));
+        row.push(errors.join("; "));
+        row
+    }
+
+    /// Checks across cases, and plots.
+    fn conclude(&self, outcome: &mut Outcome) {
+        for (name, check) in &self.overall_checks {
+            let mut finding = caught(|| check(&outcome.rows)).unwrap_or_else(|error| Finding::require(false, error));
+            if self.timings.contains(name) {
+                finding.because = "by the clock, see timings.csv".to_owned();
+            }
+            outcome.overall.push((name, finding));
+        }
+        for plot in &self.plots {
+            outcome.plots.push((plot.file(&outcome.rows), plot.draw(self.name, &outcome.rows)));
+        }
+    }
+
+    fn write(&self, outcome: &Outcome, options: &Options) -> Result<(), HarnessError> {
+        let folder = options.folder().join(self.name);
+        write_whole(&folder.join("rows.csv"), &outcome.records().csv())?;
+        write_whole(&folder.join("table.md"), &outcome.page())?;
+        for (file, svg) in &outcome.plots {
+            write_whole(&folder.join(file), svg)?;
+        }
+        if let Some(timings) = outcome.timings() {
+            write_whole(&folder.join("timings.csv"), &timings.csv())?;
+        }
+        let facts: serde_json::Map<String, serde_json::Value> =
+            machine().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+        let manifest = serde_json::json!({
+            "experiment": self.name,
+            "size": outcome.size.to_string(),
+            "seed": outcome.seed,
+            "private": false,
+            "seconds": significant(outcome.elapsed.as_secs_f64()),
+            "threads": options.threads.map(usize::from),
+            "machine": facts,
+        });
+        write_whole(&folder.join("manifest.json"), &format!("{manifest:#}\n"))
+    }
+}
+
+/// The parameters, seed, first stream and number of trials of a case, as its row begins.
+fn identity<C: Case>(unit: &Work<C>, seed: u64) -> Vec<String> {
+    let parameters = unit.case.parameters().into_iter().map(|(_, value)| value.exact());
+    parameters.chain([seed, unit.first_stream, unit.trials].map(|number| number.to_string())).collect()
+}
+
+/// Makes a panic an error: a failure is a row, not a gap.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    // Unwind safety: what `work` borrows mutably (the trial's generator) is dropped unread after a panic.
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let message =
+            panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+        format!("panicked: {}", message.unwrap_or("without a message"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::Rng;
+
+    use super::stream;
+
+    #[test]
+    fn streams_differ_in_seed_name_and_trial_and_in_nothing_else() {
+        let first = |seed, name, trial| stream(seed, name, trial).next_u64();
+        assert_eq!(first(1, "coin", 2), first(1, "coin", 2));
+        let others = [
+            first(1, "coin", 2),
+            first(2, "coin", 2),
+            first(1, "coins", 2),
+            first(1, "coin", 3),
+            first(1, "coin", 2 + (1 << 32)),
+        ];
+        assert!((0..5).all(|i| (0..i).all(|j| others[i] != others[j])), "{others:?}");
+    }
+}
