@@ -1,0 +1,214 @@
+//! Readers of one column: rows of text in order, with their place for error messages.
+//!
+//! One policy, chosen before reading: **a malformed row is never skipped**. It ends the run with exit code 2 and
+//! a message that names the place and never the cell. A regular file is read through once to check it before
+//! anything is answered, so a bad row there spends nothing.
+//!
+//! | input | answer |
+//! | --- | --- |
+//! | UTF-8 byte order mark | skipped at the start of the input, part of the text elsewhere |
+//! | CR LF line ends | read as line ends |
+//! | CR without LF, NUL, invalid UTF-8 | refused, naming the line |
+//! | blank line | allowed at the end of the input, refused before a further line |
+//! | line beyond 1 MiB | refused |
+//! | row with more or fewer fields than the header | refused |
+//! | quote not closed on its line (a line break inside a field too) | refused: one line is one row |
+//! | column name twice in the header | refused if that name is asked for |
+//! | empty input, or a header only | refused |
+//! | `0x10`, `1_000`, `1,000`, `1/2`, `NaN`, `inf`, other alphabets' digits | not a decimal number: refused |
+//! | `1e400`, any value beyond ±2⁶⁰ grid units | refused |
+//! | blanks around a number | ignored |
+
+mod csv;
+mod lines;
+mod parquet;
+
+use crate::failure::Failure;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// One row as read: nothing is interpreted yet.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Row {
+    pub place: Place,
+    pub label: Option<String>,
+    pub cell: String,
+}
+
+/// Where a row stands in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Of a text, counted from 1 with the header.
+    Line(u64),
+    /// Of a table without lines, counted from 1.
+    Row(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(number) => write!(f, "line {number}"),
+            Self::Row(number) => write!(f, "row {number}"),
+        }
+    }
+}
+
+/// Which columns to read. Without a column the input is one number a line and has no header.
+#[derive(Debug)]
+pub struct Columns {
+    pub value: Option<String>,
+    pub label: Option<String>,
+}
+
+/// What to read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    Stdin,
+    File(PathBuf),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdin => f.write_str("standard input"),
+            Self::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+pub type Rows = Box<dyn Iterator<Item = Result<Row, Failure>>>;
+
+impl Source {
+    /// Whether the source can be read twice: once to check it, once to answer.
+    pub fn is_regular_file(&self) -> bool {
+        match self {
+            Self::Stdin => false,
+            Self::File(path) => path.is_file(),
+        }
+    }
+
+    /// Starts reading. With `follow`, a file that ends is waited upon for more.
+    pub fn open(&self, columns: &Columns, follow: bool) -> Result<Rows, Failure> {
+        match self {
+            Self::Stdin => {
+                let mut stdin = io::stdin().lock();
+                let start = stdin.fill_buf().map_err(|error| unreadable(self, &error))?;
+                if start.starts_with(parquet::MAGIC) {
+                    return Err(Failure::input(
+                        "a Parquet file cannot be read from standard input: its index is at the end",
+                        "give the file by its path",
+                    ));
+                }
+                self.text(Box::new(stdin), columns)
+            }
+            Self::File(path) => {
+                let mut file = File::open(path).map_err(|error| unreadable(self, &error))?;
+                if path.is_dir() {
+                    return Err(unreadable(self, &io::ErrorKind::IsADirectory.into()));
+                }
+                if !path.is_file() {
+                    return self.text(Box::new(BufReader::new(file)), columns);
+                }
+                if has_parquet_name(path) || starts_as_parquet(&mut file).map_err(|error| unreadable(self, &error))? {
+                    return parquet::rows(file, self, columns, follow);
+                }
+                if follow {
+                    self.text(Box::new(BufReader::new(Following { file, read: 0 })), columns)
+                } else {
+                    self.text(Box::new(BufReader::new(file)), columns)
+                }
+            }
+        }
+    }
+
+    fn text(&self, text: Box<dyn BufRead>, columns: &Columns) -> Result<Rows, Failure> {
+        let lines = lines::Lines::new(text, self.clone());
+        Ok(match &columns.value {
+            None => Box::new(lines::numbers(lines)),
+            Some(value) => Box::new(csv::rows(lines, value, columns.label.as_deref())?),
+        })
+    }
+}
+
+fn has_parquet_name(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("parquet") || extension.eq_ignore_ascii_case("pq"))
+}
+
+fn starts_as_parquet(file: &mut File) -> io::Result<bool> {
+    let mut start = Vec::new();
+    file.by_ref().take(parquet::MAGIC.len() as u64).read_to_end(&mut start)?;
+    file.rewind()?;
+    Ok(start == parquet::MAGIC)
+}
+
+fn unreadable(source: &Source, error: &io::Error) -> Failure {
+    Failure::input(
+        format_args!("cannot read {source}: {error}"),
+        "give a readable CSV or Parquet file, or `-` for standard input",
+    )
+}
+
+/// Finds a column by its exact name.
+fn position(names: &[String], wanted: &str, source: &Source) -> Result<usize, Failure> {
+    let mut places = names.iter().enumerate().filter(|(_, name)| *name == wanted);
+    match (places.next(), places.next()) {
+        (Some((place, _)), None) => Ok(place),
+        (Some(_), Some(_)) => Err(Failure::input(
+            format_args!("the column {wanted:?} occurs more than once in {source}"),
+            "rename one of them in the header",
+        )),
+        (None, _) => {
+            Err(Failure::input(format_args!("there is no column {wanted:?} in {source}"), suggestion(names, wanted)))
+        }
+    }
+}
+
+/// At most this many names are listed: a table may have thousands.
+const LISTED: usize = 30;
+
+fn suggestion(names: &[String], wanted: &str) -> String {
+    // A file without a header would have its first row of data printed here.
+    if names.iter().any(|name| name.trim().parse::<f64>().is_ok()) {
+        return "the first line looks like data; the input needs a header line with the names of the columns"
+            .to_owned();
+    }
+    let closeness = |name: &String| strsim::jaro_winkler(&name.to_lowercase(), &wanted.to_lowercase());
+    let nearest =
+        names.iter().max_by(|a, b| closeness(a).total_cmp(&closeness(b))).filter(|name| closeness(name) > 0.7);
+    let listed: Vec<String> = names.iter().take(LISTED).map(|name| format!("{name:?}")).collect();
+    let more = if names.len() > LISTED { format!(" and {} more", names.len() - LISTED) } else { String::new() };
+    let list = format!("the columns are {}{more}", listed.join(", "));
+    match nearest {
+        Some(name) => format!("did you mean {name:?}? {list}"),
+        None => list,
+    }
+}
+
+/// A file read as it grows: it never ends.
+struct Following {
+    file: File,
+    read: u64,
+}
+
+/// How long to wait before looking for more.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+impl Read for Following {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.file.read(buffer)?;
+            if read > 0 {
+                self.read += read as u64;
+                return Ok(read);
+            }
+            if self.file.metadata()?.len() < self.read {
+                return Err(io::Error::other("the file became shorter while it was followed"));
+            }
+            std::thread::sleep(PATIENCE);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! One column, and perhaps a label, of a Parquet file.
+
+use super::{Columns, Place, Row, Rows, Source, position};
+use crate::failure::Failure;
+use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as PhysicalType};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use parquet::record::reader::RowIter;
+use parquet::schema::types::Type;
+use std::fs::File;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+/// The first four bytes of every Parquet file.
+pub const MAGIC: &[u8] = b"PAR1";
+
+/// Opens the file and checks the types of its columns before any row is read.
+pub fn rows(file: File, source: &Source, columns: &Columns, follow: bool) -> Result<Rows, Failure> {
+    if follow {
+        return Err(Failure::input("a Parquet file cannot be followed: it does not grow", "leave out --follow"));
+    }
+    let reader = guarded(source, || SerializedFileReader::new(file))?.map_err(|error| unreadable(source, &error))?;
+    let schema = reader.metadata().file_metadata().schema().clone();
+    let names: Vec<String> = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
+    let Some(value) = &columns.value else {
+        return Err(Failure::input(
+            "a Parquet file has named columns, and none was chosen",
+            format_args!("add --column with one of: {}", names.join(", ")),
+        ));
+    };
+    let value = schema.get_fields()[position(&names, value, source)?].clone();
+    let label = columns.label.as_deref().map(|label| position(&names, label, source)).transpose()?;
+    let label = label.map(|label| schema.get_fields()[label].clone());
+    require(is_number(&value), &value, "whole or floating-point numbers or decimals")?;
+    if let Some(label) = &label {
+        require(is_number(label) || is_text_or_time(label), label, "text, dates, times or numbers")?;
+    }
+    let mut wanted = vec![value.clone()];
+    wanted.extend(label.clone());
+    let projection = Type::group_type_builder(schema.name()).with_fields(wanted).build();
+    let mut iterator = projection
+        .and_then(|projection| RowIter::from_file_into(Box::new(reader)).project(Some(projection)))
+        .map_err(|error| unreadable(source, &error))?;
+    let source = source.clone();
+    let mut next =
+        move || guarded(&source, || iterator.next())?.transpose().map_err(|error| unreadable(&source, &error));
+    let rows = std::iter::from_fn(move || next().transpose());
+    Ok(Box::new(rows.zip(1..).map(move |(row, number)| {
+        let row = row?;
+        let text = |column: &Type| {
+            let field = row.get_column_iter().find(|(name, _)| *name == column.name());
+            // Cannot fail: the projection names the column.
+            text(field.expect("a projected column").1)
+        };
+        Ok(Row { place: Place::Row(number), label: label.as_deref().map(text), cell: text(&value) })
+    })))
+}
+
+/// The library panics on some damaged files, where an error would do.
+fn guarded<T>(source: &Source, step: impl FnOnce() -> T) -> Result<T, Failure> {
+    std::panic::catch_unwind(AssertUnwindSafe(step)).map_err(|_| damaged(source, "it is damaged"))
+}
+
+/// What a CSV file would hold. A floating-point number is taken as the shortest decimal that names it, so that
+/// 0.1 means one tenth here as well.
+fn text(field: &Field) -> String {
+    match field {
+        Field::Null => String::new(),
+        Field::Str(text) => text.clone(),
+        Field::Float(value) => format!("{value:e}"),
+        Field::Double(value) => format!("{value:e}"),
+        other => other.to_string(),
+    }
+}
+
+fn require(usable: bool, column: &Arc<Type>, wanted: &str) -> Result<(), Failure> {
+    if usable {
+        return Ok(());
+    }
+    Err(Failure::input(
+        format_args!("the column {:?} does not hold {wanted}", column.name()),
+        "choose another column, or convert it before",
+    ))
+}
+
+/// Lists what the record reader converts to numbers: it panics on pairs of types that it does not know.
+fn is_number(column: &Type) -> bool {
+    use ConvertedType::{DECIMAL, INT_8, INT_16, INT_32, INT_64, NONE, UINT_8, UINT_16, UINT_32, UINT_64};
+    let Some(converted) = single_value(column) else {
+        return false;
+    };
+    if converted == DECIMAL {
+        return column.get_physical_type() != PhysicalType::BOOLEAN;
+    }
+    // A time in nanoseconds, say, is an integer that only its logical type tells apart.
+    let plain = matches!(column.get_basic_info().logical_type_ref(), None | Some(LogicalType::Integer(_)));
+    plain
+        && match column.get_physical_type() {
+            PhysicalType::INT32 => matches!(converted, NONE | INT_8 | INT_16 | INT_32 | UINT_8 | UINT_16 | UINT_32),
+            PhysicalType::INT64 => matches!(converted, NONE | INT_64 | UINT_64),
+            PhysicalType::FLOAT | PhysicalType::DOUBLE => true,
+            _ => false,
+        }
+}
+
+fn is_text_or_time(column: &Type) -> bool {
+    use ConvertedType::{DATE, TIME_MICROS, TIME_MILLIS, TIMESTAMP_MICROS, TIMESTAMP_MILLIS, UTF8};
+    single_value(column).is_some_and(|converted| match column.get_physical_type() {
+        PhysicalType::INT32 => matches!(converted, DATE | TIME_MILLIS),
+        PhysicalType::INT64 => matches!(converted, TIME_MICROS | TIMESTAMP_MILLIS | TIMESTAMP_MICROS),
+        PhysicalType::BYTE_ARRAY => converted == UTF8,
+        _ => false,
+    })
+}
+
+/// The converted type of a column with at most one value a row.
+fn single_value(column: &Type) -> Option<ConvertedType> {
+    let kind = column.get_basic_info();
+    (column.is_primitive() && kind.repetition() != Repetition::REPEATED).then(|| kind.converted_type())
+}
+
+fn unreadable(source: &Source, error: &ParquetError) -> Failure {
+    // Only the kind: the text of the error may quote what it stumbled over.
+    let fault = match error {
+        ParquetError::EOF(_) => "it ends too early",
+        ParquetError::NYI(_) => "it uses a feature that is not supported",
+        _ => "it is damaged, or not a Parquet file",
+    };
+    damaged(source, fault)
+}
+
+fn damaged(source: &Source, fault: &str) -> Failure {
+    Failure::input(format_args!("cannot read {source}: {fault}"), "write the file anew, or export the column as CSV")
+}

@@ -1,0 +1,180 @@
+//! `tamis monitor`: prints when a stream of numbers reaches a threshold, and pays privacy for alerts only.
+
+mod explain;
+mod report;
+mod request;
+
+use crate::failure::Failure;
+use crate::input::{Rows, Source};
+use report::{Alert, Format, Report};
+use request::Request;
+use std::path::PathBuf;
+use tamis::noise::sparse_vector::{Plan, Reported, SparseVector, Verdict};
+
+const EXAMPLES: &str = "\
+Examples:
+  What would the answers be worth? (reads no data)
+    tamis monitor --explain --threshold 265 --alerts 2 --epsilon 1 --sensitivity 1 \\
+        --kind counts --neighbours add-remove --queries 365 --rows-per-unit 336
+  Watch a column, with the dates of the alerts:
+    tamis monitor examples/nyc_aircraft_2013_daily.csv --column late_60 --label date \\
+        --threshold 265 --alerts 2 --epsilon 1 --sensitivity 1 --kind counts --neighbours add-remove
+  Watch numbers as they arrive, one a line:
+    tail -f counts.txt | tamis monitor - --threshold 500 --alerts 3 --epsilon 1 \\
+        --sensitivity 1 --kind counts --neighbours add-remove --format json
+
+What is protected: whoever sees the output learns hardly more about one privacy unit (a person, say) than without \
+that unit's data. A unit may touch every row, each by at most the sensitivity. The budget covers the whole run and \
+counts as spent however many alerts come; a second run on the same data spends it again.
+
+What is public: every argument, the number of rows and the labels of alerts. Error messages and the running time are \
+for the operator alone.
+
+Malformed data: no row is ever skipped. A regular file is checked whole before anything is answered, so that a bad \
+row spends nothing. On a pipe, or with --follow, the first malformed row ends the run, and alerts already printed \
+stand. A message names line and column and never quotes a cell.
+
+Exit codes: 0 done, 1 refused on privacy grounds, 2 usage or bad input, 3 internal error.";
+
+/// Watches a stream of numbers and prints when one reaches a threshold, paying privacy for alerts only.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES, after_help = "See --help for examples.")]
+pub struct Arguments {
+    /// CSV file with a header, Parquet file, or `-` for standard input. Without --column: one number a line.
+    #[arg(value_name = "FILE|-")]
+    file: Option<PathBuf>,
+    /// The column to watch.
+    #[arg(long, value_name = "COL")]
+    column: Option<String>,
+    /// A column that names the rows, such as a date. It is printed with each alert and must be public.
+    #[arg(long, value_name = "COL", requires = "column")]
+    label: Option<String>,
+
+    /// A value of at least this much is to alert.
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    threshold: String,
+    /// Stop after this many alerts.
+    #[arg(long, value_name = "C", allow_hyphen_values = true)]
+    alerts: String,
+    /// Privacy loss ε of the whole run, as a decimal or a fraction.
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    epsilon: String,
+    /// Probability δ with which the loss may be larger.
+    #[arg(long, value_name = "D", default_value = "0", allow_hyphen_values = true)]
+    delta: String,
+    /// By how much one privacy unit can change one value, at most.
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    sensitivity: String,
+    /// What neighbouring data sets are: one unit added or removed, or one unit replaced.
+    #[arg(long, value_name = "RELATION", value_parser = ["add-remove", "substitute"])]
+    neighbours: String,
+    /// counts: numbers of records, whole and never negative. values: anything else, rounded to --grid.
+    #[arg(long, value_parser = ["counts", "values"])]
+    kind: String,
+    /// For values: round to multiples of 2^-BITS, and the sensitivity up.
+    #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
+    grid: Option<String>,
+
+    /// book: Dwork and Roth's constants. tight: less noise for the same privacy.
+    #[arg(long, value_enum, default_value_t = Variant::Tight)]
+    variant: Variant,
+    /// Print a noisy value with each alert. With tight it costs nothing more and tends to be too high.
+    #[arg(long)]
+    numeric: bool,
+    /// State accuracy for this many values. A public planning number: never the length of private data. Privacy
+    /// does not depend on it and more values may come; `tight` divides its noise to suit.
+    #[arg(long, value_name = "K", default_value = "1000", allow_hyphen_values = true)]
+    queries: String,
+    /// State accuracy with this probability of failure. Privacy does not depend on it.
+    #[arg(long, value_name = "B", default_value = "0.05", allow_hyphen_values = true)]
+    beta: String,
+
+    /// Print the plan and what its answers are worth, and read no data.
+    #[arg(long)]
+    explain: bool,
+    /// With --explain: how many rows one unit can touch, to compare with releasing the whole column.
+    #[arg(long, value_name = "R", requires = "explain", allow_hyphen_values = true)]
+    rows_per_unit: Option<String>,
+    /// With --explain: the epsilon at which the error falls to this.
+    #[arg(long, value_name = "A", requires = "explain", allow_hyphen_values = true)]
+    error: Option<String>,
+
+    /// Wait for more when the file ends, as `tail -f` does.
+    #[arg(long)]
+    follow: bool,
+    /// Format of standard output: text for people, JSON lines, or CSV.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Print nothing but alerts and errors.
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Which constants to use. Both keep the same promise of privacy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Variant {
+    Book,
+    Tight,
+}
+
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let request = Request::check(&arguments)?;
+    let plan = request.plan(request.variant)?;
+    if arguments.explain {
+        return explain::print(&request, &plan, arguments.format);
+    }
+    let source = request.source(arguments.file.as_deref())?;
+    if source.is_regular_file() && !arguments.follow {
+        check_all(&request, source.open(&request.columns, false)?, &source)?;
+    }
+    let rows = source.open(&request.columns, arguments.follow)?;
+    let mut report = Report::new(&request, &plan, arguments.format, arguments.quiet);
+    report.begin()?;
+    let outcome = watch(&request, plan.clone(), rows, &mut report);
+    report.account();
+    outcome?;
+    if report.answered == 0 {
+        return Err(no_rows(&source));
+    }
+    Ok(report.end()?)
+}
+
+/// Reads everything and answers nothing.
+fn check_all(request: &Request, rows: Rows, source: &Source) -> Result<(), Failure> {
+    let mut any = false;
+    for row in rows {
+        request.units(&row?)?;
+        any = true;
+    }
+    if any { Ok(()) } else { Err(no_rows(source)) }
+}
+
+fn no_rows(source: &Source) -> Failure {
+    Failure::input(format_args!("{source} holds no values"), "give an input with at least one row")
+}
+
+/// Answers row after row until the alerts are used or the data end. Private data meets noise here and nowhere else.
+fn watch(request: &Request, plan: Plan, rows: Rows, report: &mut Report) -> Result<(), Failure> {
+    // Seeded by the operating system, and cryptographic: there is no flag for a seed.
+    let mut rng = rand::rng();
+    let mut gate = SparseVector::new(plan, request.threshold, &mut rng);
+    for row in rows {
+        let row = row?;
+        let value = request.units(&row)?;
+        // Cannot fail: the loop ends as soon as the gate halts.
+        let verdict = gate.answer(value, &mut rng).expect("a gate that has not halted");
+        report.answered += 1;
+        if let Verdict::Above(reported) = verdict {
+            let value = match reported {
+                Reported::Nothing => None,
+                Reported::Gap(gap) => Some(request.threshold.saturating_add(gap)),
+                Reported::Value(value) => Some(value),
+            };
+            report.alert(&Alert { label: row.label, value })?;
+            if gate.is_halted() {
+                break;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! Parquet columns.
+
+use super::{HALF_A_MILLION, file, start, stderr, stdout, watch};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use std::io::Write;
+use std::sync::Arc;
+use tempfile::NamedTempFile;
+
+/// Three rows: n is 0, a million and `last`.
+fn table(last: Option<i64>, suffix: &str) -> NamedTempFile {
+    let schema = "message table {
+        required binary day (UTF8);
+        optional int64 n;
+        required double x;
+        required int32 date (DATE);
+        required boolean open;
+        required int64 nanoseconds (TIMESTAMP(NANOS,true));
+    }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let rows = file(b"", suffix);
+    let properties = Arc::new(WriterProperties::builder().build());
+    let mut writer = SerializedFileWriter::new(rows.reopen().unwrap(), schema, properties).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    macro_rules! column {
+        ($kind:ty, $values:expr, $present:expr) => {
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<$kind>().write_batch($values, $present, None).unwrap();
+            column.close().unwrap();
+        };
+    }
+    column!(ByteArrayType, &["mo", "tu", "we"].map(ByteArray::from), None);
+    let n: Vec<i64> = [0, 1_000_000].into_iter().chain(last).collect();
+    column!(Int64Type, &n, Some(&[1, 1, i16::from(last.is_some())]));
+    column!(DoubleType, &[0.0, 1e6, 999_999.5], None);
+    column!(Int32Type, &[0, 1, 2], None);
+    column!(BoolType, &[true, true, false], None);
+    column!(Int64Type, &[0, 0, 0], None);
+    group.close().unwrap();
+    writer.close().unwrap();
+    rows
+}
+
+#[test]
+fn a_column_and_its_labels_are_read() {
+    // By name or by its first bytes: the second file is called .csv.
+    for suffix in [".parquet", ".csv"] {
+        let rows = table(Some(1_000_000), suffix);
+        for (label, printed) in [("day", ["tu", "we"]), ("date", ["1970-01-02", "1970-01-03"])] {
+            let path = rows.path().to_str().unwrap();
+            let output = watch(&["--column", "n", "--label", label, "--format", "csv", "--quiet", path]);
+            assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+            let [first, second] = printed;
+            assert_eq!(stdout(&output), format!("row,label,alert,value\n2,{first},1,\n3,{second},2,\n"));
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_watched_is_refused() {
+    let rows = table(None, ".parquet");
+    let path = rows.path().to_str().unwrap();
+    let message = |arguments: &[&str]| {
+        let output = watch(arguments);
+        assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""));
+        stderr(&output).replace(path, "FILE")
+    };
+    let page = [
+        message(&["--column", "n", path]),
+        message(&["--column", "x", path]),
+        message(&["--column", "m", path]),
+        message(&["--column", "open", path]),
+        message(&["--column", "nanoseconds", path]),
+        message(&["--column", "x", "--label", "open", path]),
+        message(&[path]),
+        message(&["--column", "n", "--follow", path]),
+    ];
+    insta::assert_snapshot!(page.join("\n"));
+}
+
+#[test]
+fn damaged_files_and_pipes_are_refused() {
+    let rows = table(None, ".parquet");
+    let mut bytes = std::fs::read(rows.path()).unwrap();
+    let mut child = start(&[&HALF_A_MILLION[..], &["-", "--column", "n"]].concat());
+    let _ = child.stdin.take().unwrap().write_all(&bytes);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("cannot be read from standard input"), "{}", stderr(&output));
+
+    bytes.truncate(bytes.len() / 2);
+    for damaged in [&bytes[..], b"PAR1", b"", b"n\n1\n"] {
+        let output = watch(&["--column", "n", file(damaged, ".parquet").path().to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains("error: cannot read"), "{}", stderr(&output));
+    }
+}
+
+/// The reader's library panics on some of these files.
+#[test]
+fn a_damaged_byte_is_bad_input_at_worst() {
+    let bytes = std::fs::read(table(Some(0), ".parquet").path()).unwrap();
+    let mut refused = 0;
+    for place in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 0xff;
+        let damaged = file(&damaged, ".parquet");
+        let output = watch(&["--column", "n", "--label", "day", "--quiet", damaged.path().to_str().unwrap()]);
+        let code = output.status.code();
+        assert!(code == Some(0) || code == Some(2), "byte {place}: {}", stderr(&output));
+        assert_eq!(stderr(&output).is_empty(), code == Some(0), "byte {place}: {}", stderr(&output));
+        refused += usize::from(code == Some(2));
+    }
+    assert!(refused > bytes.len() / 4, "only {refused} of {} were refused", bytes.len());
+}

@@ -1,0 +1,50 @@
+//! What is not of one command.
+
+use super::{run, stderr, stdout};
+
+#[test]
+fn without_arguments_it_prints_help_and_code_2() {
+    let output = run(&[]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""));
+    assert!(stderr(&output).contains("Usage: tamis <COMMAND>"), "{}", stderr(&output));
+}
+
+#[test]
+fn version_and_help_are_data() {
+    let output = run(&["--version"]);
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+    assert_eq!(stdout(&output), format!("tamis {}\n", env!("CARGO_PKG_VERSION")));
+    for command in [&["--help"][..], &["monitor", "--help"], &["completions", "--help"], &["man", "--help"]] {
+        let output = run(command);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(stdout(&output).contains("Example"), "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn unknown_commands_are_usage_errors() {
+    assert_eq!(run(&["watch"]).status.code(), Some(2));
+    let output = run(&["man", "watch"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        stderr(&output),
+        "error: there is no command \"watch\"\nhelp: the commands are: monitor, completions, man, help\n"
+    );
+}
+
+#[test]
+fn completions_and_manual_pages_know_the_flags() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(stdout(&run(&["completions", shell])).contains("sensitivity"), "{shell}");
+    }
+    assert!(stdout(&run(&["man"])).contains(".TH tamis 1"));
+    let page = stdout(&run(&["man", "monitor"]));
+    assert!(page.contains(".TH tamis-monitor 1") && page.contains("sensitivity"), "{page}");
+}
+
+#[test]
+fn no_command_takes_a_seed() {
+    for command in [&["--help"][..], &["monitor", "--help"]] {
+        assert!(!stdout(&run(command)).contains("--seed"));
+    }
+}
