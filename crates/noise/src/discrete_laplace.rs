@@ -63,6 +63,23 @@ pub struct DiscreteLaplace {
     normaliser: f64,
 }
 
+/// The least whole a with P(|Z| > a) ≤ `probability`, from the law itself: P(|Z| > a) = 2q^(a + 1)/(1 + q), so
+/// a = ⌈t·ln(2/((1 + q)·probability))⌉ − 1. Rounded up where floats might not tell.
+///
+/// ```
+/// use tamis_noise::{Scale, discrete_laplace::margin};
+/// assert_eq!(margin(&Scale::new(100.0)?, 0.05), 300); // P(|Z| > 300) ≤ 0.05 < P(|Z| > 299)
+/// assert_eq!(margin(&Scale::new(0.1)?, 0.05), 0); // P(|Z| > 0) = 9e-5
+/// # Ok::<(), tamis_noise::ParameterError>(())
+/// ```
+pub fn margin(scale: &Scale, probability: f64) -> u64 {
+    let t = scale.to_f64_up();
+    let q = (-1.0 / t).exp();
+    // A relative 1e-12 is more than exp, ln and the products may be off by.
+    let reach = t * (2.0 / ((1.0 + q) * probability)).ln() * (1.0 + 1e-12);
+    (reach.ceil() - 1.0).max(0.0) as u64
+}
+
 const TWO_52: f64 = 4_503_599_627_370_496.0;
 /// 2^-52 and 2^-48: the two parts of the error bound.
 pub(crate) const INTERVAL_ERROR: f64 = 1.0 / TWO_52;
@@ -383,6 +400,20 @@ mod tests {
             let number = noise.at_least(y, Prefix::NONE, &mut || 0).expect("0 is below any probability of note");
             assert!(noise.value_of(number, &mut || 0) >= y);
             assert!(noise.at_least(1, Prefix::NONE, &mut || u64::MAX).is_none());
+        }
+    }
+
+    #[test]
+    fn the_margin_is_the_least_by_the_sum_of_the_law() {
+        for (scale, probability) in [(1.0, 0.05), (336.0, 1e-4), (0.3, 2e-13), (17.5, 0.5), (0.1, 0.9)] {
+            let q = f64::exp(-1.0 / scale);
+            let mut tail = 1.0 - (1.0 - q) / (1.0 + q); // P(|Z| > 0)
+            let mut least = 0;
+            while tail > probability {
+                least += 1;
+                tail -= 2.0 * (1.0 - q) / (1.0 + q) * q.powi(least);
+            }
+            assert_eq!(margin(&Scale::new(scale).unwrap(), probability), least as u64, "{scale} {probability}");
         }
     }
 

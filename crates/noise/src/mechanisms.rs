@@ -1,6 +1,7 @@
 //! Noise added to integers: the Laplace and the Gaussian mechanism, each with its bound.
 
 use crate::composition::{CompositionError, optimal};
+use crate::discrete_laplace::margin;
 use crate::gaussian_calibration::concentrated;
 use crate::{
     Beta, Budget, DiscreteGaussian, DiscreteLaplace, Epsilon, Hits, ParameterError, Queries, Scale, Sensitivity,
@@ -71,14 +72,13 @@ impl LaplaceMechanism {
         self.noise.scale()
     }
 
-    /// α in grid units: with probability 1 − β all of `queries` answers are within ⌈t·ln(k/β)⌉, since P(|Z| > j) ≤ e^(−j/t)
-    /// for whole j.
+    /// α in grid units: with probability 1 − β all of `queries` answers are within the [`margin`] of β/k.
     pub fn accuracy(&self, queries: Queries, beta: Beta) -> u64 {
-        // A relative 1e-12 is more than ln and the product may be off by.
-        (self.scale().to_f64_up() * (queries.to_f64() / beta.get()).ln() * (1.0 + 1e-12)).ceil() as u64
+        margin(self.scale(), beta.get() / queries.to_f64())
     }
 
-    /// An ε with which all of `queries` answers of L1 sensitivity Δ together are within `alpha`: Δ·ln(k/β)/α, rounded up.
+    /// An ε with which all of `queries` answers of L1 sensitivity Δ together are within `alpha`: Δ·ln(k/β)/α, rounded up,
+    /// since P(|Z| > j) ≤ e^(−j/t) for whole j.
     ///
     /// # Errors
     /// If there is no such ε up to 1000, as for `alpha` = 0.

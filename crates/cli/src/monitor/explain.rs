@@ -6,9 +6,10 @@ use crate::failure::Failure;
 use serde::Serialize;
 use std::fmt::{self, Display};
 use std::io::{self, Write};
+use tamis::noise::discrete_laplace::margin;
 use tamis::noise::sparse_vector::accuracy::least_epsilon;
 use tamis::noise::sparse_vector::{Plan, Setting};
-use tamis::noise::{Budget, Neighbours, Scale};
+use tamis::noise::{Budget, Neighbours, Rational, Scale};
 
 /// Version of the JSON object.
 const SCHEMA: &str = "tamis.monitor.explain/1";
@@ -225,19 +226,13 @@ fn column_error(request: &Request, rows_per_unit: u64) -> (f64, u64) {
         Neighbours::AddRemove => rows_per_unit,
         Neighbours::Substitute => rows_per_unit.saturating_mul(2),
     };
-    let rows = request.queries.get();
-    let distance = touched.min(rows) as f64 * request.setting.sensitivity.get() as f64;
-    let scale = distance / request.setting.budget.epsilon().to_f64_down();
-    (scale, largest_of(request.queries.to_f64(), scale, request.beta.get()))
-}
-
-/// The least a that none of `draws` draws of discrete Laplace noise exceeds but for probability β, by the union bound:
-/// P(|Z| ≥ j) = 2s^j/(1+s) with s = e^(−1/t).
-fn largest_of(draws: f64, scale: f64, beta: f64) -> u64 {
-    let s = (-1.0 / scale).exp();
-    let first_unlikely = (scale * (2.0 * draws / (beta * (1.0 + s))).ln()).ceil();
-    // A float beyond the integers becomes the largest of them: an error that nothing is worse than.
-    (first_unlikely - 1.0).max(0.0) as u64
+    let rows = Rational::from(touched.min(request.queries.get()));
+    let scale =
+        rows * Rational::from(request.setting.sensitivity.get()) / request.setting.budget.epsilon().as_rational();
+    let share = request.beta.get() / request.queries.to_f64();
+    // A scale that no sampler serves is an error that nothing is worse than.
+    let error = Scale::from_rational(scale.clone()).map_or(u64::MAX, |scale| margin(&scale, share));
+    (scale.to_f64_fast(), error)
 }
 
 impl Display for Explanation {
@@ -341,25 +336,4 @@ impl Explanation {
 fn short(value: f64) -> String {
     let digits = 3 - value.abs().log10().floor().clamp(-9.0, 3.0) as i32;
     format!("{:.*}", usize::try_from(digits).unwrap_or(0), value)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::largest_of;
-
-    #[test]
-    fn largest_of_agrees_with_the_sum_of_the_law() {
-        for (draws, scale, beta) in
-            [(1.0, 1.0, 0.05), (365.0, 336.0, 0.05), (4282.0, 0.3, 1e-9), (1e6, 17.5, 0.5), (1.0, 0.1, 0.9)]
-        {
-            let s = f64::exp(-1.0 / scale);
-            let mut tail = 1.0 - (1.0 - s) / (1.0 + s); // P(|Z| > 0)
-            let mut a = 0;
-            while draws * tail > beta {
-                a += 1;
-                tail -= 2.0 * (1.0 - s) / (1.0 + s) * s.powi(a);
-            }
-            assert_eq!(largest_of(draws, scale, beta), u64::try_from(a).unwrap(), "{draws} {scale} {beta}");
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! What a run will do, decided before any data is seen.
 
 use crate::composition::{CompositionError, optimal, papers};
+use crate::discrete_laplace::margin;
 use crate::parameters::{
     Beta, Delta, Epsilon, Hits, Neighbours, ParameterError, Queries, Scale, Sensitivity, StreamKind,
 };
@@ -120,8 +121,8 @@ pub struct Overspent {
 /// let (queries, beta) = (Queries::new(365)?, Beta::new(0.05)?);
 /// let book = Plan::sparse(&setting)?;
 /// let tight = Plan::tight(&setting, queries, beta)?;
-/// assert_eq!(book.accuracy(queries, beta), 95); // T ± 95 counts with probability 95 %
-/// assert_eq!(tight.accuracy(queries, beta), 41);
+/// assert_eq!(book.accuracy(queries, beta), 94); // T ± 94 counts with probability 95 %
+/// assert_eq!(tight.accuracy(queries, beta), 40);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -396,16 +397,15 @@ impl Plan {
     /// every ⊤ has an answer of at least T − α, every ⊥ of at most T + α, and the run does not end before
     /// (Definition 3.9); values are within α, and so is T + gap (Definition 3.10).
     ///
-    /// The threshold's noise stays within ⌈t₁ ln(2c/β)⌉ in all c draws and the queries' within ⌈t₂ ln(2k/β)⌉, since
-    /// P(|Z| > j) ≤ e^(−j/t) for whole j. Where values are released, β is halved between verdicts and values.
+    /// Half of β is for the threshold's noise in all its draws (c, or one), half for the noise of k queries; each stays
+    /// within the [`margin`] of its share. Where values are released, β is first halved between verdicts and values.
     pub fn accuracy(&self, queries: Queries, beta: Beta) -> u64 {
         let beta = beta.get() / if self.value_noise.is_some() { 2.0 } else { 1.0 };
         let hits = f64::from(self.setting.hits.get());
         let draws = if self.redraws() { hits } else { 1.0 };
-        let margin = |noise: &Scale, log: f64| (noise.to_f64_up() * log * (1.0 + 1e-12)).ceil() as u64;
-        let verdicts = margin(&self.threshold_noise, (2.0 * draws / beta).ln())
-            + margin(&self.query_noise, (2.0 * queries.to_f64() / beta).ln());
-        let values = self.value_noise.as_ref().map_or(0, |noise| margin(noise, (hits / beta).ln()));
+        let verdicts = margin(&self.threshold_noise, beta / (2.0 * draws))
+            + margin(&self.query_noise, beta / (2.0 * queries.to_f64()));
+        let values = self.value_noise.as_ref().map_or(0, |noise| margin(noise, beta / hits));
         verdicts.max(values)
     }
 }
