@@ -241,6 +241,7 @@ impl DiscreteLaplace {
         let exponent = self.tail_exponent(y);
         // U < P(Z ≥ y) where that is small; 1 − U > P(Z < y) where it is large.
         let rare = y >= 1;
+        debug_assert!(rare || prefix.length <= 16, "long runs of zeros are tossed only where the event is rare");
         if rare && prefix.bits == 0 && word != 0 {
             // The first bit 1 of U is known, so U is at least 2^−(zeros + 1), so −ln U is at most this.
             let most = f64::from(prefix.length + word.leading_zeros() + 1) * std::f64::consts::LN_2;

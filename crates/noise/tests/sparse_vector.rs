@@ -441,6 +441,78 @@ fn a_run_goes_on_from_its_snapshot_under_the_same_noisy_threshold() {
     }
 }
 
+/// One step of a client.
+#[derive(Clone, Debug)]
+enum Step {
+    Answer(bool),
+    Against(bool),
+    Slice(Vec<bool>),
+    Store,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        any::<bool>().prop_map(Step::Answer),
+        any::<bool>().prop_map(Step::Against),
+        prop::collection::vec(prop::bool::weighted(0.1), 0..150).prop_map(Step::Slice),
+        Just(Step::Store),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    /// Whatever a client does, in whatever order: with answers so far from the threshold that no noise matters (a scale
+    /// is at most 4·5·2/ε = 40 here and the margin 10⁶: one error in e^25000), the run is the obvious counter of its hits.
+    #[test]
+    fn the_run_is_a_counter(hits in 1u64..5, which in 0usize..4, steps in prop::collection::vec(step(), 1..40), seed: u64) {
+        const FAR: i64 = 1_000_000;
+        let plan = match which {
+            0 => Plan::sparse(&free(hits, 1.0)),
+            1 => Plan::numeric_sparse(&free(hits, 1.0)),
+            2 => Plan::restarted(&free(hits, 1.0), queries(9), beta()).and_then(Plan::with_gap),
+            _ => Plan::no_redraw(&monotone(hits, 1.0), queries(9), beta()),
+        };
+        let mut rng = ChaCha12Rng::seed_from_u64(seed);
+        let mut run = SparseVector::new(plan.unwrap(), 0, &mut rng);
+        let refusal = Halted { hits: hits as u32 };
+        let value = |above: bool| if above { FAR } else { -FAR };
+        let mut left = hits;
+        for step in steps {
+            match step {
+                Step::Answer(above) => {
+                    let said = run.answer(value(above), &mut rng).map(|verdict| verdict != Verdict::Below);
+                    prop_assert_eq!(said, if left == 0 { Err(refusal) } else { Ok(above) });
+                    left -= u64::from(above && left > 0);
+                }
+                Step::Against(above) => {
+                    let said = run.answer_against(0, -value(above), &mut rng).map(|verdict| verdict != Verdict::Below);
+                    prop_assert_eq!(said, if left == 0 { Err(refusal) } else { Ok(above) });
+                    left -= u64::from(above && left > 0);
+                }
+                Step::Slice(above) => {
+                    let values: Vec<i64> = above.iter().map(|&above| value(above)).collect();
+                    let all: Vec<usize> = (0..above.len()).filter(|&i| above[i]).collect();
+                    let said = run.answer_slice(&values, &mut rng);
+                    if left == 0 {
+                        prop_assert_eq!(said, Err(refusal));
+                        continue;
+                    }
+                    let first = &all[..all.len().min(left as usize)];
+                    let said = said.unwrap();
+                    prop_assert_eq!(said.hits.iter().map(|hit| hit.0).collect::<Vec<_>>(), first);
+                    left -= first.len() as u64;
+                    prop_assert_eq!(said.answered, if left == 0 { first.last().unwrap() + 1 } else { above.len() });
+                }
+                Step::Store => {
+                    let text = serde_json::to_string(&run.snapshot()).unwrap();
+                    run = SparseVector::restore(serde_json::from_str::<Snapshot>(&text).unwrap()).unwrap();
+                }
+            }
+            prop_assert_eq!((u64::from(run.hits_left()), run.is_halted()), (left, left == 0));
+        }
+    }
+}
+
 #[test]
 fn a_damaged_snapshot_is_refused() {
     let mut rng = ChaCha12Rng::seed_from_u64(8);
