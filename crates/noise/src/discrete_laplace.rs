@@ -14,21 +14,23 @@
 //! do not tell, refined by further words. So the float never decides anything: it only saves work.
 //!
 //! # Error bound
-//! E = −ln x is taken at the midpoint x of the interval of width 2^−52 in which the top 52 bits place U, x ≥ 2^−42.
-//! The interval adds at most −ln(1 − 2^−53/x) ≤ 1.001·2^−53/x; the logarithm 2^−50·(1 + E) (its own proof); t as an `f64`,
-//! L (two library calls, at most 4 units each, on values below 1) and the two operations of t·E + tL at most
-//! 2^−50·(1 + E) together. Times t, and with the sum doubled for the rounding of δ itself:
-//! δ = t·(2^−52/x + 2^−48·(1 + E)).
+//! E = −ln x is taken at the midpoint x of the interval of width 2^−52 in which the top 52 bits place U, x ≥ 2^−47.
+//! With u = 2^−53: the interval adds at most −ln(1 − 2^−53/x) ≤ 1.02·u/x; the logarithm 8u·(1 + E) (its own proof); the
+//! rounding of t, of the product t·E and of the sum u·E, u·E and u·(E + 1) with E' = E + L ≤ E + 0.7; L = ln 2 − ln(1 + q)
+//! with two library calls on values of at most 1, which we allow 4 units each, and two roundings, 10u. Together below
+//! 21u·(1 + E) + 1.02·u/x, times t. Allowed for: δ = t·(2u/x + 32u·(1 + E)), which also covers the rounding of δ itself.
+//! (Where U is placed by fewer bits, these for the 52; always x ≥ 2^(5−bits).)
 //!
 //! # Cost
 //! A few nanoseconds a draw in a batch; the exact path is entered about once in 2^46/t draws and costs microseconds.
 //! The time depends on the noise: nothing here hides timing.
 
 use crate::enclosure::{LazyUniform, Probability, Words, largest_below};
+use crate::exact::nearest_f64;
 use crate::logarithm::{LOGARITHM_ERROR, negative_logarithm};
 use crate::parameters::Scale;
 use crate::vectors::for_the_widest_vectors;
-use crate::words::{BLOCK, fill_words};
+use crate::words::{BLOCK, WordBytes, fill_words};
 use dashu_ratio::RBig;
 use rand::Rng;
 
@@ -55,7 +57,7 @@ pub struct DiscreteLaplace {
     rate: RBig,
     /// t, within half a unit.
     t: f64,
-    /// 1/t, within two units.
+    /// 1/t, from that t, rounded once.
     rate_float: f64,
     /// t·L.
     t_shift: f64,
@@ -81,11 +83,10 @@ pub fn margin(scale: &Scale, probability: f64) -> u64 {
 }
 
 const TWO_52: f64 = 4_503_599_627_370_496.0;
-/// 2^-52 and 2^-48: the two parts of the error bound.
-pub(crate) const INTERVAL_ERROR: f64 = 1.0 / TWO_52;
+/// 2^-48: what the logarithm and the operations after it may be off by, relative to 1 + E.
 pub(crate) const FLOAT_ERROR: f64 = 4.0 * LOGARITHM_ERROR;
-/// Below this midpoint the interval is too wide for the bound: 2^-42.
-pub(crate) const LEAST_MIDPOINT: f64 = 1024.0 / TWO_52;
+/// The bits of a word that place U, where a word has no other use.
+const WIDE: u32 = 52;
 
 /// The first bits of a uniform number that goes on with further words.
 #[derive(Clone, Copy, Debug)]
@@ -126,18 +127,39 @@ impl Prefix {
     }
 }
 
-/// The midpoint of the interval of width 2^−52 in which the top 52 bits of `word` place a uniform number. Exact.
+/// A uniform number known by its first bits: the midpoint of its interval, and what that may be off by.
+pub(crate) struct Placed {
+    /// The midpoint x. Exact.
+    pub(crate) x: f64,
+    /// 2^−bits/x: twice what the logarithm at x may be off by, and a little less.
+    pub(crate) error: f64,
+    /// Whether x is so large, at least 2^(5−bits), that `error` is to be trusted.
+    pub(crate) trusted: bool,
+}
+
+/// A magnitude below 2^52 with the sign that bit 0 of `word` tells. Its integer stands in the low bits of itself + 2^52.
 #[inline(always)]
-pub(crate) fn midpoint(word: u64) -> f64 {
-    f64::from_bits((1023 << 52) | (word >> 12)) - (1.0 - 0.5 / TWO_52)
+pub(crate) fn signed(magnitude: f64, word: u64) -> i64 {
+    let magnitude = ((magnitude + TWO_52).to_bits() & ((1 << 52) - 1)) as i64;
+    let sign = -((word & 1) as i64);
+    (magnitude ^ sign) - sign
+}
+
+/// Where the top `BITS` bits of `word` place a uniform number.
+#[inline(always)]
+pub(crate) fn place<const BITS: u32>(word: u64) -> Placed {
+    let width = const { f64::from_bits(((1023 - BITS) as u64) << 52) };
+    let top = word >> (64 - BITS) << (52 - BITS);
+    let x = f64::from_bits((1023 << 52) | top) - (1.0 - 0.5 * width);
+    Placed { x, error: width / x, trusted: x >= 32.0 * width }
 }
 
 for_the_widest_vectors! {
     /// The float path over a block; false if any draw needs the exact path.
-    fn fill_certain(noise: &DiscreteLaplace, words: &[u64], cells: &mut [i64]) -> bool {
+    fn fill_certain(noise: &DiscreteLaplace, words: &[WordBytes], cells: &mut [i64]) -> bool {
         let mut certain = true;
         for (word, cell) in words.iter().zip(cells) {
-            let (value, sure) = noise.estimate(*word);
+            let (value, sure) = noise.estimate(u64::from_le_bytes(*word));
             *cell = value;
             certain &= sure;
         }
@@ -149,7 +171,7 @@ impl DiscreteLaplace {
     /// Noise of this scale.
     pub fn new(scale: Scale) -> Self {
         let rate = RBig::ONE / scale.as_rational();
-        let t = scale.as_rational().to_f64_fast();
+        let t = nearest_f64(scale.as_rational());
         let normaliser = (-1.0 / t).exp().ln_1p();
         Self { rate, t, rate_float: 1.0 / t, t_shift: t * (std::f64::consts::LN_2 - normaliser), normaliser, scale }
     }
@@ -167,36 +189,39 @@ impl DiscreteLaplace {
 
     /// Fills `noise` with independent draws, the very values that as many calls of [`sample`](Self::sample) give.
     pub fn fill<R: Rng + ?Sized>(&self, noise: &mut [i64], rng: &mut R) {
-        let mut words = [0; BLOCK];
+        let mut words = [WordBytes::default(); BLOCK];
         for cells in noise.chunks_mut(BLOCK) {
             let words = &mut words[..cells.len()];
             fill_words(words, rng);
             if !fill_certain(self, words, cells) {
                 // Some floor was not certain: take the same words once more, in order, with the exact path.
-                let mut queue = words.iter().copied();
+                let mut queue = words.iter().copied().map(u64::from_le_bytes);
                 let mut next = || queue.next().unwrap_or_else(|| rng.next_u64());
                 cells.iter_mut().for_each(|cell| *cell = self.draw(&mut next));
             }
         }
     }
 
-    /// The draw that `word` gives, and whether its float computation is certain.
-    ///
-    /// Bits 63..1 are U, bit 0 the sign. The floor is taken by adding 2^52, so that it vectorises everywhere.
+    /// The draw that `word` gives, and whether its float computation is certain: bits 63..1 are U, bit 0 the sign.
     #[inline(always)]
     pub(crate) fn estimate(&self, word: u64) -> (i64, bool) {
-        let x = midpoint(word);
+        let (magnitude, certain) = self.magnitude::<WIDE>(word);
+        (signed(magnitude, word), certain)
+    }
+
+    /// The magnitude for a U that begins with the top `BITS` bits of `word`, and whether it is certain.
+    ///
+    /// The floor is taken by adding 2^52, so that it vectorises everywhere.
+    #[inline(always)]
+    pub(crate) fn magnitude<const BITS: u32>(&self, word: u64) -> (f64, bool) {
+        let Placed { x, error, trusted } = place::<BITS>(word);
         let e = negative_logarithm(x);
         let value = self.t * e + self.t_shift;
         let nearest = (value + TWO_52) - TWO_52;
         let floor = nearest - if nearest > value { 1.0 } else { 0.0 };
         let fraction = value - floor;
-        let error = self.t * (INTERVAL_ERROR / x + FLOAT_ERROR * (1.0 + e));
-        let certain = (fraction >= error) & (fraction <= 1.0 - error) & (x >= LEAST_MIDPOINT);
-        // 0 ≤ floor < 2^47: its integer stands in the low bits of floor + 2^52.
-        let magnitude = ((floor + TWO_52).to_bits() & ((1 << 52) - 1)) as i64;
-        let sign = -((word & 1) as i64);
-        ((magnitude ^ sign) - sign, certain)
+        let error = self.t * (error + FLOAT_ERROR * (1.0 + e));
+        (floor, (fraction >= error) & (fraction <= 1.0 - error) & trusted)
     }
 
     /// One draw from a source of words.
@@ -205,16 +230,17 @@ impl DiscreteLaplace {
         let word = words();
         match self.estimate(word) {
             (value, true) => value,
-            (_, false) => self.draw_exactly(word, words),
+            (_, false) => self.draw_exactly(word, 63, words),
         }
     }
 
-    /// The draw that `word`, and further words if its bits do not tell, give: by integers alone.
+    /// The draw that U's first bits, the top ones of `word`, and further words if they do not tell, give: by integers
+    /// alone.
     #[cold]
     #[inline(never)]
-    fn draw_exactly(&self, word: u64, words: &mut impl Words) -> i64 {
+    pub(crate) fn draw_exactly(&self, word: u64, bits: usize, words: &mut impl Words) -> i64 {
         let magnitude = largest_below(
-            &mut LazyUniform::new(word >> 1, 63),
+            &mut LazyUniform::new(word >> (64 - bits), bits),
             |k| Probability::Magnitude { at_least: k.unsigned_abs(), rate: &self.rate },
             // Never negative: the shift is positive. The event at 0 is certain, so the search never goes below it.
             |number| (self.t * number.negative_logarithm() + self.t_shift) as i64,
@@ -228,6 +254,21 @@ impl DiscreteLaplace {
     pub(crate) fn tail_exponent(&self, y: i64) -> f64 {
         let distance = if y >= 1 { y as f64 } else { 1.0 - y as f64 };
         distance * self.rate_float + self.normaliser
+    }
+
+    /// At least every y whose event Z ≥ y may still happen when U begins with these sixteen bits, and at least 0.
+    ///
+    /// With the first bit 1 at place i, U ≥ 2^−i; U < P(Z ≥ y) and y ≥ 1 give y/t + ln(1 + q) < i·ln 2. The product is
+    /// raised by far more than its rounding, and by the 1 that the conversion may cut off.
+    #[inline(always)]
+    pub(crate) fn most(&self, bits: u16) -> i64 {
+        // i is 16 less the exponent of `bits` as a float; taken so, it vectorises everywhere.
+        let exponent = f64::from_bits(TWO_52.to_bits() | (f64::from(bits.max(1)).to_bits() >> 52)) - (TWO_52 + 1023.0);
+        let place = 16.0 - exponent;
+        let most = self.t * (place * std::f64::consts::LN_2 - self.normaliser) * (1.0 + 1e-12) + 1.0;
+        // Not negative, for i·ln 2 ≥ ln 2 ≥ ln(1 + q), and below 2^44: its integer stands in the low bits of it + 2^52.
+        let most = ((most + TWO_52).to_bits() & ((1 << 52) - 1)) as i64;
+        if bits == 0 { i64::MAX >> 3 } else { most }
     }
 
     /// Decides Z ≥ `y` by comparing with P(Z ≥ y) the uniform number U that begins with `prefix` and goes on with one
@@ -316,7 +357,7 @@ mod tests {
         let (mut slow, slow_taken) = words(word);
         let quick = noise.draw(&mut fast);
         let first = slow();
-        let exact = noise.draw_exactly(first, &mut slow);
+        let exact = noise.draw_exactly(first, 63, &mut slow);
         [(quick, fast_taken.get()), (exact, slow_taken.get())]
     }
 
@@ -364,6 +405,18 @@ mod tests {
             let coin = noise.at_least(y, Prefix::zeros(zeros), &mut next).is_some();
             prop_assert_eq!(coin, exact);
             prop_assert_eq!(coin, value >= y);
+        }
+
+        /// No number that begins with the bits stands for more than they allow; the least such number for hardly less.
+        #[test]
+        fn sixteen_bits_bound_the_value(bits in 1u16.., scale in prop::sample::select(&SCALES)) {
+            let noise = noise(scale);
+            let value = |bits: u16| noise.value_of(LazyUniform::new(bits, 16), &mut || 0);
+            let most = noise.most(bits);
+            prop_assert!(value(bits) <= most, "{} is above {}", value(bits), most);
+            let least_alike = 1 << bits.ilog2();
+            let value = value(least_alike).max(0);
+            prop_assert!(most <= value + 2 + value / 100_000_000_000, "{} is far above {}", most, value);
         }
 
         #[test]
@@ -428,7 +481,7 @@ mod tests {
             let (mut low, mut high) = (1u64 << 30, u64::MAX >> 1);
             while high - low > 1 {
                 let middle = low + (high - low) / 2;
-                let magnitude = noise.draw_exactly(middle << 1, &mut || 1 << 63);
+                let magnitude = noise.draw_exactly(middle << 1, 63, &mut || 1 << 63);
                 if magnitude >= k as i64 { low = middle } else { high = middle }
             }
             for n in low.saturating_sub(3)..=high + 3 {

@@ -4,15 +4,15 @@ use dashu_base::{Approximation, Sign};
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 
-/// Longest mantissa accepted, in digits: anything longer is a mistake, not a parameter.
-const MAX_DIGITS: usize = 60;
+/// Longest mantissa accepted, in digits: enough for any `f64` written out, and for any parameter that we print.
+const MAX_DIGITS: usize = 500;
 /// Largest power of ten accepted: beyond it lies nothing that an `f64` could hold.
-const MAX_EXPONENT: i64 = 400;
+const MAX_EXPONENT: u64 = 400;
 
 /// Reads `0.1`, `-3`, `2.5e-3` or `1/11` exactly.
 ///
 /// Returns `None` for anything else: `inf`, `nan`, `0x10`, `1_000`, spaces inside, a zero denominator,
-/// more than 60 digits or a power of ten beyond ±400.
+/// more than 500 digits or a power of ten beyond ±400.
 ///
 /// ```
 /// use tamis_noise::{Rational, parse_rational};
@@ -48,7 +48,7 @@ fn parse_decimal(text: &str) -> Option<RBig> {
     if digits.is_empty()
         || digits.len() > MAX_DIGITS
         || !digits.bytes().all(|b| b.is_ascii_digit())
-        || exponent.abs() > MAX_EXPONENT
+        || exponent.unsigned_abs() > MAX_EXPONENT
     {
         return None;
     }
@@ -64,6 +64,11 @@ fn parse_decimal(text: &str) -> Option<RBig> {
 /// `None` for NaN and infinities.
 pub(crate) fn shortest_decimal(value: f64) -> Option<RBig> {
     if value.is_finite() { parse_decimal(&format!("{value:e}")) } else { None }
+}
+
+/// The `f64` nearest to `value`. (dashu's `to_f64_fast` may be further off.)
+pub(crate) fn nearest_f64(value: &RBig) -> f64 {
+    value.to_f64().value()
 }
 
 /// Largest `f64` not above `value`.
@@ -101,8 +106,7 @@ pub(crate) fn display(value: &RBig) -> String {
         let (whole, fraction) = digits.split_at(digits.len() - places);
         return if places == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") };
     }
-    let approximate = value.to_f64_fast();
-    let shortest = format!("{approximate:e}");
+    let shortest = format!("{:e}", nearest_f64(value));
     if parse_decimal(&shortest).as_ref() == Some(value) { shortest } else { value.to_string() }
 }
 
@@ -122,9 +126,26 @@ mod tests {
 
     #[test]
     fn what_is_not_a_number_is_refused() {
-        for text in
-            ["", "-", ".", "inf", "NaN", "0x10", "1_000", " 1", "1 ", "1/0", "1e401", "1e", "--1", "1/2/3", "1e+-2"]
-        {
+        for text in [
+            "",
+            "-",
+            ".",
+            "inf",
+            "NaN",
+            "0x10",
+            "1_000",
+            " 1",
+            "1 ",
+            "1/0",
+            "1e401",
+            "1e",
+            "--1",
+            "1/2/3",
+            "1e+-2",
+            "1e-9223372036854775808",
+            "0e9223372036854775807",
+            "1e99999999999999999999",
+        ] {
             assert_eq!(parse_rational(text), None, "{text}");
         }
     }

@@ -2,6 +2,10 @@
 //!
 //! This crate knows no data and no queries: it sees integers and adds integers.
 
+// The filters' error bounds need every float operation rounded to an f64 at once, which the x87 registers do not do.
+#[cfg(all(target_arch = "x86", not(target_feature = "sse2")))]
+compile_error!("tamis-noise needs SSE2 on x86: its error bounds assume IEEE 754 double arithmetic");
+
 mod budget;
 pub mod composition;
 pub mod discrete_gaussian;

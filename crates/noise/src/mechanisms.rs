@@ -1,11 +1,10 @@
 //! Noise added to integers: the Laplace and the Gaussian mechanism, each with its bound.
 
-use crate::composition::{CompositionError, optimal};
+use crate::composition::CompositionError;
 use crate::discrete_laplace::margin;
 use crate::gaussian_calibration::concentrated;
 use crate::{
-    Beta, Budget, DiscreteGaussian, DiscreteLaplace, Epsilon, Hits, ParameterError, Queries, Scale, Sensitivity,
-    Variance,
+    Beta, Budget, DiscreteGaussian, DiscreteLaplace, Epsilon, ParameterError, Queries, Scale, Sensitivity, Variance,
 };
 use rand::CryptoRng;
 use std::num::NonZeroU128;
@@ -17,6 +16,10 @@ use std::num::NonZeroU128;
 /// ε-privacy by adding independent discrete Laplace noise of scale Δ/ε to each (Dwork, McSherry, Nissim, Smith 2006;
 /// Ghosh, Roughgarden, Sundararajan 2009): the probability of any output changes by a factor of at most
 /// ∏ e^(|shift|/t) ≤ e^(Δ/t). The code is [`DiscreteLaplace`].
+///
+/// **Nothing is counted here.** The ε pays for each coordinate of one vector once; a second release of it costs ε again, and is
+/// for the caller to [charge](crate::Ledger). For c adaptive answers of sensitivity Δ each within one budget, make it with
+/// [`optimal::epsilon_per_run`](crate::composition::optimal::epsilon_per_run) and release c answers.
 ///
 /// # Accuracy
 /// [`accuracy`](Self::accuracy) and its inverse [`epsilon_for`](Self::epsilon_for).
@@ -42,14 +45,6 @@ impl LaplaceMechanism {
     /// If Δ/ε is a scale that the sampler does not serve.
     pub fn new(sensitivity: Sensitivity, epsilon: &Epsilon) -> Result<Self, ParameterError> {
         Ok(Self { noise: DiscreteLaplace::new(Scale::of(sensitivity, epsilon)?) })
-    }
-
-    /// For `runs` adaptive answers of sensitivity Δ each, by optimal composition of as many ε₀-private mechanisms.
-    ///
-    /// # Errors
-    /// If the scale is one that the sampler does not serve.
-    pub fn composed(sensitivity: Sensitivity, runs: Hits, budget: &Budget) -> Result<Self, ParameterError> {
-        Self::new(sensitivity, &optimal::epsilon_per_run(runs, budget)?)
     }
 
     /// One noisy answer. Beyond the range of `i64` it saturates, which is a function of the noisy answer and harmless.
@@ -100,6 +95,9 @@ impl LaplaceMechanism {
 /// (ε, δ)-privacy by adding independent discrete Gaussian noise of the σ² of
 /// [`gaussian_calibration::concentrated`](crate::gaussian_calibration::concentrated) (Canonne, Kamath, Steinke 2020). The code is
 /// [`DiscreteGaussian`]. It serves k adaptive answers of sensitivity 1 as one vector with N = k.
+///
+/// **Nothing is counted here.** The budget pays for each coordinate of one vector once; what is released beyond it is for the
+/// caller to [charge](crate::Ledger).
 ///
 /// ```
 /// use std::num::NonZeroU128;

@@ -12,7 +12,7 @@ use std::{fmt, str::FromStr};
 #[non_exhaustive]
 pub enum ParameterError {
     /// ε outside its range.
-    #[error("epsilon must be a number from 1e-12 to 1000, got {0}")]
+    #[error("epsilon must be a number from 1e-12 to 1000 (at most 77 digits), got {0}")]
     Epsilon(String),
     /// δ outside its range.
     #[error("delta must be 0 or a number from 1e-300 up to, not including, 1, got {0}")]
@@ -41,6 +41,13 @@ pub enum ParameterError {
     /// Neither of the two kinds of stream.
     #[error("the kind of stream must be counts or values, got {0}")]
     StreamKind(String),
+}
+
+/// Whether numerator and denominator have at most `bits` bits. Without such a limit a derived parameter could be too long to
+/// be read back.
+fn is_short(value: &Rational, bits: usize) -> bool {
+    use dashu_base::BitTest;
+    value.numerator().bit_len() <= bits && value.denominator().bit_len() <= bits
 }
 
 fn power_of_ten(exponent: i32) -> Rational {
@@ -167,10 +174,12 @@ macro_rules! exact_parameter {
     };
 }
 
-exact_parameter!(Epsilon, |v| power_of_ten(-12) <= *v && *v <= Rational::from(1000));
-exact_parameter!(Delta, |v| *v == Rational::ZERO || (power_of_ten(-300) <= *v && *v < Rational::ONE));
-exact_parameter!(Scale, |v| power_of_ten(-3) <= *v && *v <= Rational::from(1u64 << 40));
-exact_parameter!(Variance, |v| power_of_ten(-6) <= *v && *v <= Rational::from(1u128 << 80));
+exact_parameter!(Epsilon, |v| power_of_ten(-12) <= *v && *v <= Rational::from(1000) && is_short(v, 256));
+exact_parameter!(Delta, |v| {
+    *v == Rational::ZERO || (power_of_ten(-300) <= *v && *v < Rational::ONE && is_short(v, 1500))
+});
+exact_parameter!(Scale, |v| power_of_ten(-3) <= *v && *v <= Rational::from(1u64 << 40) && is_short(v, 1500));
+exact_parameter!(Variance, |v| power_of_ten(-6) <= *v && *v <= Rational::from(1u128 << 80) && is_short(v, 1500));
 
 impl Delta {
     /// No failure at all: pure privacy.

@@ -1,6 +1,9 @@
 //! Report noisy max: the index of the largest of many answers.
 
-use crate::{DiscreteLaplace, Epsilon, Neighbours, ParameterError, Rational, Scale, Sensitivity, StreamKind};
+use crate::discrete_laplace::margin;
+use crate::{
+    Beta, DiscreteLaplace, Epsilon, Neighbours, ParameterError, Queries, Rational, Scale, Sensitivity, StreamKind,
+};
 use rand::CryptoRng;
 
 /// Report Noisy Max (Dwork and Roth 2014, Claim 3.9), the non-interactive analogue of the sparse vector.
@@ -41,6 +44,20 @@ impl NoisyMax {
         let factor = Rational::from(if kind.is_monotone(neighbours) { 1 } else { 2 });
         let scale = Rational::from(sensitivity.get()) * factor / epsilon.as_rational();
         Ok(Self { noise: DiscreteLaplace::new(Scale::from_rational(scale)?) })
+    }
+
+    /// How far below the largest answer the selected one may be: with probability 1 − β over selections among `draws` answers in
+    /// all, at most twice the [`margin`] of β/draws, since no noise is beyond it then. Grid units.
+    ///
+    /// ```
+    /// use tamis_noise::{Beta, Epsilon, Neighbours, NoisyMax, Queries, Sensitivity, StreamKind};
+    /// let (neighbours, kind) = (Neighbours::AddRemove, StreamKind::Counts);
+    /// let selection = NoisyMax::new(Sensitivity::ONE, &Epsilon::new(1.0)?, neighbours, kind)?;
+    /// assert_eq!(selection.accuracy(Queries::new(1000)?, Beta::new(0.05)?), 20);
+    /// # Ok::<(), tamis_noise::ParameterError>(())
+    /// ```
+    pub fn accuracy(&self, draws: Queries, beta: Beta) -> u64 {
+        2 * margin(self.noise.scale(), beta.get() / draws.to_f64())
     }
 
     /// The index of the largest noisy answer, the first of equals; `None` for no answers.

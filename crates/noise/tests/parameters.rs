@@ -30,13 +30,13 @@ fn every_refusal_names_the_value_and_what_would_be_right() {
     assert_eq!(
         lines,
         [
-            "epsilon must be a number from 1e-12 to 1000, got 0.0",
-            "epsilon must be a number from 1e-12 to 1000, got -0.0",
-            "epsilon must be a number from 1e-12 to 1000, got NaN",
-            "epsilon must be a number from 1e-12 to 1000, got inf",
-            "epsilon must be a number from 1e-12 to 1000, got 1e-320",
-            "epsilon must be a number from 1e-12 to 1000, got 1e308",
-            "epsilon must be a number from 1e-12 to 1000, got 1e-9999",
+            "epsilon must be a number from 1e-12 to 1000 (at most 77 digits), got 0.0",
+            "epsilon must be a number from 1e-12 to 1000 (at most 77 digits), got -0.0",
+            "epsilon must be a number from 1e-12 to 1000 (at most 77 digits), got NaN",
+            "epsilon must be a number from 1e-12 to 1000 (at most 77 digits), got inf",
+            "epsilon must be a number from 1e-12 to 1000 (at most 77 digits), got 1e-320",
+            "epsilon must be a number from 1e-12 to 1000 (at most 77 digits), got 1e308",
+            "epsilon must be a number from 1e-12 to 1000 (at most 77 digits), got 1e-9999",
             "delta must be 0 or a number from 1e-300 up to, not including, 1, got 1.0",
             "delta must be 0 or a number from 1e-300 up to, not including, 1, got -1e-9",
             "the number of hits must be a whole number from 1 to 1000000, got 0",
@@ -51,6 +51,29 @@ fn every_refusal_names_the_value_and_what_would_be_right() {
             "the kind of stream must be counts or values, got sums",
         ]
     );
+}
+
+/// The longest parameter that is accepted, and everything derived from it, is read back as it was.
+#[test]
+fn long_parameters_read_back() {
+    use tamis_noise::sparse_vector::{Plan, Setting};
+    let setting = |epsilon: &str, hits| Setting {
+        hits: Hits::new(hits).unwrap(),
+        budget: tamis_noise::Budget::pure(epsilon.parse().unwrap()),
+        sensitivity: Sensitivity::new(1000).unwrap(),
+        neighbours: Neighbours::Substitute,
+        kind: StreamKind::Values,
+    };
+    let (queries, beta) = (Queries::new(9).unwrap(), Beta::new(0.05).unwrap());
+    let long = format!("0.{}", "1234567890".repeat(7));
+    assert!(format!("0.{}", "1234567890".repeat(8)).parse::<Epsilon>().is_err());
+    for hits in [1, 7, 999_983] {
+        let plan = Plan::tight(&setting(&long, hits), queries, beta).or_else(|_| Plan::sparse(&setting("1/3", hits)));
+        let plan = plan.unwrap();
+        assert_eq!(serde_json::from_str::<Plan>(&serde_json::to_string(&plan).unwrap()).unwrap(), plan);
+    }
+    let delta = format!("1/3{}", "0".repeat(299));
+    assert_eq!(delta.parse::<Delta>().unwrap().to_string().parse(), delta.parse::<Delta>());
 }
 
 #[test]

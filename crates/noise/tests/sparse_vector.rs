@@ -523,6 +523,7 @@ fn a_damaged_snapshot_is_refused() {
         ("/hits_left", serde_json::json!(-1)),
         ("/offset", serde_json::json!(0.5)),
         ("/offset", serde_json::Value::Null),
+        ("/offset", serde_json::json!(i64::MAX)),
         ("/plan/setting/hits", serde_json::json!(0)),
         ("/plan/setting/budget/epsilon", serde_json::json!("0.5")),
         ("/plan/setting/budget/epsilon", serde_json::json!("NaN")),
@@ -534,6 +535,15 @@ fn a_damaged_snapshot_is_refused() {
         let read = serde_json::from_value::<Snapshot>(bad).map_err(|e| e.to_string());
         let restored = read.and_then(|snapshot| SparseVector::restore(snapshot).map_err(|e| e.to_string()));
         assert!(restored.is_err(), "{path} = {value} was accepted");
+    }
+}
+
+#[test]
+fn debug_output_does_not_hold_the_noisy_threshold() {
+    let mut rng = ChaCha12Rng::seed_from_u64(10);
+    let run = SparseVector::new(Plan::sparse(&free(2, 1.0)).unwrap(), 0, &mut rng);
+    for text in [format!("{run:?}"), format!("{:?}", run.snapshot())] {
+        assert!(text.contains("hits_left: 2") && !text.contains("offset"), "{text}");
     }
 }
 

@@ -46,6 +46,7 @@ fn next(
         place: Place::Line(number),
         label: label.map(|label| record[label].to_owned()),
         cell: record[value].to_owned(),
+        whole_up_to: None,
     }))
 }
 

@@ -95,6 +95,6 @@ pub fn numbers(mut lines: Lines) -> impl Iterator<Item = Result<Row, Failure>> {
             Ok(line) => line?.to_owned(),
             Err(failure) => return Some(Err(failure)),
         };
-        Some(Ok(Row { place: Place::Line(lines.number()), label: None, cell }))
+        Some(Ok(Row { place: Place::Line(lines.number()), label: None, cell, whole_up_to: None }))
     })
 }

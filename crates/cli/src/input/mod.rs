@@ -18,6 +18,7 @@
 //! | `0x10`, `1_000`, `1,000`, `1/2`, `NaN`, `inf`, other alphabets' digits | not a decimal number: refused |
 //! | `1e400`, any value beyond ±2⁶⁰ grid units | refused |
 //! | blanks around a number | ignored |
+//! | a floating-point number in Parquet | the exact binary fraction; a count beyond 2^24 (32 bits) or 2^53 (64) is an error |
 
 mod csv;
 mod lines;
@@ -36,6 +37,8 @@ pub struct Row {
     pub place: Place,
     pub label: Option<String>,
     pub cell: String,
+    /// Of a column of floating-point numbers: up to here it holds every whole number, beyond only some.
+    pub whole_up_to: Option<u64>,
 }
 
 /// Where a row stands in its file.
@@ -170,22 +173,20 @@ fn position(names: &[String], wanted: &str, source: &Source) -> Result<usize, Fa
 /// At most this many names are listed: a table may have thousands.
 const LISTED: usize = 30;
 
+/// Names are printed only if one of them is much like the wanted one: the first row of a file without a header is data.
 fn suggestion(names: &[String], wanted: &str) -> String {
-    // A file without a header would have its first row of data printed here.
-    if names.iter().any(|name| name.trim().parse::<f64>().is_ok()) {
-        return "the first line looks like data; the input needs a header line with the names of the columns"
-            .to_owned();
-    }
     let closeness = |name: &String| strsim::jaro_winkler(&name.to_lowercase(), &wanted.to_lowercase());
     let nearest =
         names.iter().max_by(|a, b| closeness(a).total_cmp(&closeness(b))).filter(|name| closeness(name) > 0.7);
+    let Some(nearest) = nearest else {
+        return format!(
+            "none of its {} columns has a name like that (a CSV file needs a first line with the names of its columns)",
+            names.len()
+        );
+    };
     let listed: Vec<String> = names.iter().take(LISTED).map(|name| format!("{name:?}")).collect();
     let more = if names.len() > LISTED { format!(" and {} more", names.len() - LISTED) } else { String::new() };
-    let list = format!("the columns are {}{more}", listed.join(", "));
-    match nearest {
-        Some(name) => format!("did you mean {name:?}? {list}"),
-        None => list,
-    }
+    format!("did you mean {nearest:?}? the columns are {}{more}", listed.join(", "))
 }
 
 /// A file read as it grows: it never ends.

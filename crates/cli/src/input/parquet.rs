@@ -53,7 +53,12 @@ pub fn rows(file: File, source: &Source, columns: &Columns, follow: bool) -> Res
             // Cannot fail: the projection names the column.
             text(field.expect("a projected column").1)
         };
-        Ok(Row { place: Place::Row(number), label: label.as_deref().map(text), cell: text(&value) })
+        let whole_up_to = match value.get_physical_type() {
+            PhysicalType::FLOAT => Some(1 << f32::MANTISSA_DIGITS),
+            PhysicalType::DOUBLE => Some(1 << f64::MANTISSA_DIGITS),
+            _ => None,
+        };
+        Ok(Row { place: Place::Row(number), label: label.as_deref().map(text), cell: text(&value), whole_up_to })
     })))
 }
 
@@ -62,16 +67,22 @@ fn guarded<T>(source: &Source, step: impl FnOnce() -> T) -> Result<T, Failure> {
     std::panic::catch_unwind(AssertUnwindSafe(step)).map_err(|_| damaged(source, "it is damaged"))
 }
 
-/// What a CSV file would hold. A floating-point number is taken as the shortest decimal that names it, so that
-/// 0.1 means one tenth here as well.
+/// What a CSV file would hold.
 fn text(field: &Field) -> String {
     match field {
         Field::Null => String::new(),
         Field::Str(text) => text.clone(),
-        Field::Float(value) => format!("{value:e}"),
-        Field::Double(value) => format!("{value:e}"),
+        Field::Float(value) => exact_decimal(f64::from(*value)),
+        Field::Double(value) => exact_decimal(*value),
         other => other.to_string(),
     }
+}
+
+/// The number itself, and not the shortest decimal that names it: two of those may lie further apart than the numbers do,
+/// further than the stated sensitivity.
+fn exact_decimal(value: f64) -> String {
+    // A number of at least 2^-32 ends within 84 places; a smaller one is 0 on every grid, however it is written.
+    if value.abs() >= f64::from(f32::EPSILON).powi(2) { format!("{value:.100}") } else { format!("{value:e}") }
 }
 
 fn require(usable: bool, column: &Arc<Type>, wanted: &str) -> Result<(), Failure> {
@@ -132,4 +143,32 @@ fn unreadable(source: &Source, error: &ParquetError) -> Failure {
 
 fn damaged(source: &Source, fault: &str) -> Failure {
     Failure::input(format_args!("cannot read {source}: {fault}"), "write the file anew, or export the column as CSV")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exact_decimal;
+    use tamis::noise::{Rational, parse_rational};
+
+    /// Floats that differ by exactly the sensitivity are read as numbers that do. The shortest decimals of these two are
+    /// 2000 apart in places.
+    #[test]
+    fn floats_are_read_as_the_numbers_they_are() {
+        for step in 0..2000 {
+            let low = 1e10f32 + 1024.0 * step as f32;
+            let [low, high] =
+                [low, low + 1024.0].map(|value| parse_rational(&exact_decimal(f64::from(value))).unwrap());
+            assert_eq!(high - low, Rational::from(1024));
+        }
+    }
+
+    #[test]
+    fn every_finite_float_is_a_number() {
+        for value in [0.0, -0.0, 0.1, f64::MIN_POSITIVE, f64::MAX, -1e-20, 2f64.powi(-33), 123_456.75] {
+            let read = parse_rational(&exact_decimal(value)).unwrap_or_else(|| panic!("{value:e}"));
+            if value.abs() >= 1e-9 {
+                assert_eq!(read, Rational::try_from(value).unwrap(), "{value:e}");
+            }
+        }
+    }
 }

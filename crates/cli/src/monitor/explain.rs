@@ -1,6 +1,6 @@
 //! `tamis monitor --explain`: what a run would cost and be worth. Reads no data at all.
 
-use super::report::{Format, alpha, guarantee, length, percentage, plural, privacy, vacuity};
+use super::report::{Format, alpha, guarantee, length, percentage, plural, privacy, vacuity, weak};
 use super::{Request, Variant};
 use crate::failure::Failure;
 use serde::Serialize;
@@ -24,6 +24,8 @@ struct Explanation {
     /// For text: the other fields say it too.
     #[serde(skip)]
     promise: [String; 3],
+    /// If the budget protects nobody.
+    warning: Option<&'static str>,
     epsilon: String,
     delta: String,
     sensitivity: f64,
@@ -109,6 +111,7 @@ fn explain(request: &Request, plan: &Plan) -> Explanation {
     Explanation {
         schema: SCHEMA,
         promise: privacy(request, plan),
+        warning: weak(&plan.setting().budget),
         why: why(request),
         mechanism: plan.variant().to_string(),
         sensitivity: length(request, setting.sensitivity.get()),
@@ -240,6 +243,9 @@ impl Display for Explanation {
         let (alerts, answers) = (plural(u64::from(self.alerts), "alert"), plural(self.queries, "answer"));
         writeln!(f, "plan      up to {alerts} at {} or more, over {answers}", self.threshold)?;
         writeln!(f, "privacy   {}", self.promise.join("\n          "))?;
+        if let Some(warning) = self.warning {
+            writeln!(f, "warning   {warning}")?;
+        }
         writeln!(f, "why       {}", self.why)?;
         writeln!(
             f,

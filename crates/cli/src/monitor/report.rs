@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 use tamis::noise::sparse_vector::accuracy::{Meaning, meaning};
 use tamis::noise::sparse_vector::{Plan, Report as Carries};
-use tamis::noise::{Neighbours, StreamKind};
+use tamis::noise::{Budget, Neighbours, Rational, StreamKind};
 
 /// Version of the JSON lines. A reader must refuse a number that it does not know.
 pub const SCHEMA: &str = "tamis.monitor/1";
@@ -106,6 +106,9 @@ impl<'a> Report<'a> {
             grid.value(self.request.threshold),
             self.plan.setting().budget
         ));
+        if let Some(warning) = weak(&self.plan.setting().budget) {
+            self.note(&format!("warning: {warning}"));
+        }
         self.note(&guarantee(self.request, self.plan));
         if let Some(warning) = vacuity(self.request, self.plan) {
             self.note(&format!("warning: this accuracy is vacuous: {warning}"));
@@ -283,4 +286,14 @@ fn write(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(bytes)?;
     stdout.flush()
+}
+
+/// What is to be said of a budget that protects nobody, though its arithmetic is right.
+pub fn weak(budget: &Budget) -> Option<&'static str> {
+    if *budget.delta().as_rational() > Rational::from_parts(1.into(), 1000u16.into()) {
+        return Some("a delta above 1/1000 allows the data of every thousandth unit to be given away whole");
+    }
+    (*budget.epsilon().as_rational() > Rational::from(20)).then_some(
+        "an epsilon above 20 hides next to nothing: whoever sees the output may be sure of what one unit did",
+    )
 }

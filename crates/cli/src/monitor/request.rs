@@ -111,6 +111,9 @@ impl Request {
             None => "is not a decimal number".to_owned(),
             Some(value) if counts && !self.grid.holds(&value) => "is not a whole number".to_owned(),
             Some(value) if counts && value < Rational::ZERO => "is negative".to_owned(),
+            Some(value) if counts && row.whole_up_to.is_some_and(|limit| value > Rational::from(limit)) => {
+                "is beyond what its floating-point type counts to, so that it may have been rounded".to_owned()
+            }
             Some(value) => match self.grid.round(&value) {
                 Ok(units) => return Ok(units),
                 Err(_) if counts => "is beyond 2^60".to_owned(),

@@ -1,7 +1,7 @@
 //! Parquet columns.
 
 use super::{HALF_A_MILLION, file, start, stderr, stdout, watch};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -56,6 +56,34 @@ fn a_column_and_its_labels_are_read() {
             assert_eq!(stdout(&output), format!("row,label,alert,value\n2,{first},1,\n3,{second},2,\n"));
         }
     }
+}
+
+/// A file with one column of 32-bit floats, `x`.
+fn floats(values: &[f32]) -> NamedTempFile {
+    let schema = Arc::new(parse_message_type("message table { required float x; }").unwrap());
+    let rows = file(b"", ".parquet");
+    let properties = Arc::new(WriterProperties::builder().build());
+    let mut writer = SerializedFileWriter::new(rows.reopen().unwrap(), schema, properties).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<FloatType>().write_batch(values, None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    rows
+}
+
+/// Beyond 2^24 a 32-bit float no longer holds every whole number: a count there may have been rounded, and one unit may
+/// have moved it by two.
+#[test]
+fn a_count_that_its_float_may_have_rounded_is_refused() {
+    let largest = floats(&[16_777_216.0]);
+    assert_eq!(watch(&["--column", "x", largest.path().to_str().unwrap()]).status.code(), Some(0));
+    let beyond = floats(&[0.0, 16_777_218.0]);
+    let output = watch(&["--column", "x", beyond.path().to_str().unwrap()]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""));
+    let message = "row 2: the cell in column \"x\" is beyond what its floating-point type counts to";
+    assert!(stderr(&output).contains(message), "{}", stderr(&output));
 }
 
 #[test]

@@ -4,9 +4,9 @@ use super::plan::{Plan, Report};
 use crate::discrete_laplace::{DiscreteLaplace, Prefix};
 use crate::enclosure::LazyUniform;
 use crate::vectors::for_the_widest_vectors;
-use crate::words::fill_words;
 use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The answer to one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,8 @@ pub struct SliceAnswers {
 /// assert!(gate.answer(0, &mut rng).is_err()); // one hit was all it had
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+///
+/// A run cannot be cloned: two runs under one noisy threshold would give 2c hits for the budget of c.
 pub struct SparseVector {
     plan: Plan,
     threshold: i64,
@@ -75,7 +76,10 @@ pub struct SparseVector {
 }
 
 /// All that a run needs to go on later. It holds the noisy threshold: as secret as the data.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// **Only the latest snapshot may be continued, and once.** An older one, or the same one twice, gives hits that nobody paid
+/// for. Nothing in the snapshot itself can tell: whoever stores it must.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     plan: Plan,
     threshold: i64,
@@ -83,20 +87,57 @@ pub struct Snapshot {
     hits_left: u32,
 }
 
-/// A stored run that cannot be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a stored run has {left} hits left of {hits}")]
-pub struct SnapshotError {
-    left: u32,
-    hits: u32,
+/// Without the noisy threshold: what is debugged ends in logs.
+impl fmt::Debug for SparseVector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { plan, threshold, hits_left, .. } = self;
+        f.debug_struct("SparseVector")
+            .field("plan", plan)
+            .field("threshold", threshold)
+            .field("hits_left", hits_left)
+            .finish_non_exhaustive()
+    }
 }
+
+/// Without the noisy threshold: what is debugged ends in logs.
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { plan, threshold, hits_left, .. } = self;
+        f.debug_struct("Snapshot")
+            .field("plan", plan)
+            .field("threshold", threshold)
+            .field("hits_left", hits_left)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A stored run that cannot be. It does not say what the noisy threshold was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// More hits left than the plan allows.
+    #[error("a stored run has {left} hits left of {hits}")]
+    Hits {
+        /// As stored.
+        left: u32,
+        /// c.
+        hits: u32,
+    },
+    /// A threshold noise that no sampler gives.
+    #[error("a stored run has a threshold noise beyond any that is drawn: it is damaged")]
+    Offset,
+}
+
+/// Noise is below this.
+const LARGEST_NOISE: u64 = 1 << 53;
 
 /// Answers and thresholds beyond ±2^61 count as ±2^61, so that no margin overflows. Such a clamp moves no two answers
 /// further apart and turns no direction, so sensitivity and monotony stay.
 const LARGEST: i64 = 1 << 61;
-/// Queries of a slice that are decided together: far below the threshold, and near it.
+/// Queries of a slice that are decided together.
 const LANES: usize = 64;
-const NEAR_LANES: usize = 16;
+/// From so many certain zeros on, queries count as far below the threshold.
+const FAR_ZEROS: u32 = 4;
 
 for_the_widest_vectors! {
 /// The largest of a non-empty slice, several at a time.
@@ -113,13 +154,22 @@ fn largest(values: &[i64]) -> i64 {
 }
 
 for_the_widest_vectors! {
-    /// The lanes whose first sixteen bits leave a ⊤ possible.
-    fn possible_hits(run: &SparseVector, lanes: &[i64], bits: &[u16]) -> u64 {
+    /// The most that each noisy answer can be, given the first sixteen bits of its uniform number.
+    fn reaches(noise: &DiscreteLaplace, lanes: &[i64], bits: &[u16; LANES]) -> [i64; LANES] {
+        let mut reaches = [i64::MIN; LANES];
+        for ((&value, &bits), reach) in lanes.iter().zip(bits).zip(&mut reaches) {
+            *reach = value.clamp(-LARGEST, LARGEST) + noise.most(bits);
+        }
+        reaches
+    }
+}
+
+for_the_widest_vectors! {
+    /// The lanes that may reach the noisy threshold.
+    fn possible_hits(reaches: &[i64; LANES], noisy_threshold: i64) -> u64 {
         let mut candidates = 0;
-        for (lane, (&value, &bits)) in lanes.iter().zip(bits).enumerate() {
-            let zeros = run.certain_zeros(run.margin(value, run.threshold)).min(16.0) as u32;
-            let possible = u32::from(bits) >> (16 - zeros) == 0;
-            candidates |= u64::from(possible) << lane;
+        for (lane, &reach) in reaches.iter().enumerate() {
+            candidates |= u64::from(reach >= noisy_threshold) << lane;
         }
         candidates
     }
@@ -194,22 +244,10 @@ impl SparseVector {
             let rest = &values[answers.answered..];
             let lanes = &rest[..rest.len().min(LANES)];
             let zeros = self.certain_zeros(self.margin(largest(lanes), self.threshold)) as u32;
-            let (lanes, hit) = if zeros >= 3 {
-                (lanes, self.first_hit_far(lanes, zeros, rng))
+            if zeros >= FAR_ZEROS {
+                self.answer_far(lanes, zeros, &mut answers, rng);
             } else {
-                let lanes = &lanes[..lanes.len().min(NEAR_LANES)];
-                (lanes, self.first_hit_near(lanes, rng))
-            };
-            match hit {
-                None => answers.answered += lanes.len(),
-                // The coins of the lanes behind the hit are thrown away, unread: they are tossed again under what is
-                // then the noisy threshold.
-                Some((lane, number)) => {
-                    answers.answered += lane + 1;
-                    let margin = self.margin(lanes[lane], self.threshold);
-                    let reported = self.report(lanes[lane], margin, number, rng);
-                    answers.hits.push((answers.answered - 1, reported));
-                }
+                self.answer_near(lanes, &mut answers, rng);
             }
         }
         Ok(answers)
@@ -222,7 +260,13 @@ impl SparseVector {
     /// j = T + ρ − f: the least ν that makes the query a ⊤.
     #[inline(always)]
     fn margin(&self, value: i64, threshold: i64) -> i64 {
-        threshold.clamp(-LARGEST, LARGEST) + self.offset - value.clamp(-LARGEST, LARGEST)
+        self.noisy_threshold(threshold) - value.clamp(-LARGEST, LARGEST)
+    }
+
+    /// T + ρ.
+    #[inline(always)]
+    fn noisy_threshold(&self, threshold: i64) -> i64 {
+        threshold.clamp(-LARGEST, LARGEST) + self.offset
     }
 
     #[inline]
@@ -252,55 +296,73 @@ impl SparseVector {
         }
     }
 
-    /// The first ⊤ among at most 64 queries, with its uniform number, if no chance of a ⊤ is above 2^−`zeros`.
+    /// Answers at most 64 queries, up to and with the first ⊤, if no chance of a ⊤ is above 2^−`zeros`.
     ///
     /// Every lane has a uniform number of its own, whose bits are revealed as needed. Only a lane whose number begins with
     /// so many zeros can be a ⊤: lane i's bit in the AND of as many fair words. There is hardly ever such a lane; if there
-    /// is, its number goes on from there.
-    fn first_hit_far<R: CryptoRng + ?Sized>(
-        &self,
+    /// is, its number goes on from there. The numbers of the lanes behind a ⊤ are thrown away: under what is then the
+    /// noisy threshold more zeros, or fewer, may be certain.
+    fn answer_far<R: CryptoRng + ?Sized>(
+        &mut self,
         lanes: &[i64],
         zeros: u32,
+        answers: &mut SliceAnswers,
         rng: &mut R,
-    ) -> Option<(usize, LazyUniform)> {
+    ) {
+        let start = answers.answered;
+        answers.answered += lanes.len();
         let mut candidates = u64::MAX >> (LANES - lanes.len());
         for _ in 0..zeros {
             candidates &= rng.next_u64();
             if candidates == 0 {
-                return None;
+                return;
             }
         }
-        self.first_of(candidates, lanes, |_| Prefix::zeros(zeros), rng)
-    }
-
-    /// The same for at most 16 queries of any answer: each lane's number begins with sixteen bits, which rule out most
-    /// lanes by themselves.
-    fn first_hit_near<R: CryptoRng + ?Sized>(&self, lanes: &[i64], rng: &mut R) -> Option<(usize, LazyUniform)> {
-        let mut words = [0; NEAR_LANES / 4];
-        fill_words(&mut words, rng);
-        let bits = words.map(|word| [0, 16, 32, 48].map(|shift| (word >> shift) as u16));
-        let bits = bits.as_flattened();
-        let candidates = possible_hits(self, lanes, bits);
-        self.first_of(candidates, lanes, |lane| Prefix::sixteen(bits[lane]), rng)
-    }
-
-    /// The first ⊤ among the candidates, in the order of their lanes.
-    fn first_of<R: CryptoRng + ?Sized>(
-        &self,
-        mut candidates: u64,
-        lanes: &[i64],
-        prefix: impl Fn(usize) -> Prefix,
-        rng: &mut R,
-    ) -> Option<(usize, LazyUniform)> {
         while candidates != 0 {
             let lane = candidates.trailing_zeros() as usize;
-            let margin = self.margin(lanes[lane], self.threshold);
-            if let Some(number) = self.query_noise.at_least(margin, prefix(lane), &mut || rng.next_u64()) {
-                return Some((lane, number));
-            }
             candidates &= candidates - 1;
+            if let Some(reported) = self.answer_lane(lanes[lane], Prefix::zeros(zeros), rng) {
+                answers.hits.push((start + lane, reported));
+                answers.answered = start + lane + 1;
+                return;
+            }
         }
-        None
+    }
+
+    /// Answers at most 64 queries of any answer: each lane's number begins with sixteen bits, which rule out most lanes
+    /// by themselves.
+    ///
+    /// A lane is decided once, by its own number and the noisy threshold in force at its turn: after a ⊤ that moves the
+    /// threshold, the bits of the lanes behind it, of which nothing is known to anybody, are looked at afresh.
+    fn answer_near<R: CryptoRng + ?Sized>(&mut self, lanes: &[i64], answers: &mut SliceAnswers, rng: &mut R) {
+        let start = answers.answered;
+        answers.answered += lanes.len();
+        let mut bytes = [[0; 2]; LANES];
+        rng.fill_bytes(bytes[..lanes.len()].as_flattened_mut());
+        let bits = bytes.map(u16::from_le_bytes);
+        let reaches = reaches(&self.query_noise, lanes, &bits);
+        let mut candidates = possible_hits(&reaches, self.noisy_threshold(self.threshold));
+        while candidates != 0 {
+            let lane = candidates.trailing_zeros() as usize;
+            candidates &= candidates - 1;
+            let Some(reported) = self.answer_lane(lanes[lane], Prefix::sixteen(bits[lane]), rng) else { continue };
+            answers.hits.push((start + lane, reported));
+            if self.is_halted() {
+                answers.answered = start + lane + 1;
+                return;
+            }
+            if self.plan.redraws() {
+                // Two shifts: the lane may be the 64th.
+                candidates = possible_hits(&reaches, self.noisy_threshold(self.threshold)) & (u64::MAX << lane << 1);
+            }
+        }
+    }
+
+    /// What a query whose uniform number begins with `prefix` reports, if it is a ⊤.
+    fn answer_lane<R: CryptoRng + ?Sized>(&mut self, value: i64, prefix: Prefix, rng: &mut R) -> Option<Reported> {
+        let margin = self.margin(value, self.threshold);
+        let number = self.query_noise.at_least(margin, prefix, &mut || rng.next_u64())?;
+        Some(self.report(value, margin, number, rng))
     }
 
     /// A z ≤ 64 with P(ν ≥ `margin`) ≤ 2^−z for certain: the exponent is taken a little too small.
@@ -335,15 +397,18 @@ impl SparseVector {
         Snapshot { plan: self.plan.clone(), threshold: self.threshold, offset: self.offset, hits_left: self.hits_left }
     }
 
-    /// Goes on from a stored state, under the same noisy threshold. The plan passed its check when it was read.
+    /// Goes on from the latest stored state, under the same noisy threshold. The plan passed its check when it was read.
     ///
     /// # Errors
-    /// If it has more hits left than the plan allows.
+    /// If it has more hits left than the plan allows, or a noise that is never drawn.
     pub fn restore(snapshot: Snapshot) -> Result<Self, SnapshotError> {
         let Snapshot { plan, threshold, offset, hits_left } = snapshot;
         let hits = plan.setting().hits.get();
         if hits_left > hits {
-            return Err(SnapshotError { left: hits_left, hits });
+            return Err(SnapshotError::Hits { left: hits_left, hits });
+        }
+        if offset.unsigned_abs() >= LARGEST_NOISE {
+            return Err(SnapshotError::Offset);
         }
         Ok(Self { hits_left, ..Self::with_offset(plan, threshold, offset) })
     }
