@@ -1,0 +1,5 @@
+//! See [`tamis_experiments::composition`].
+
+fn main() -> std::process::ExitCode {
+    tamis_experiments::composition::experiment().main()
+}

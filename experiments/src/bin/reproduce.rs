@@ -1,0 +1,9 @@
+//! Runs every experiment, writes the results and prints the papers' table.
+
+fn main() -> std::process::ExitCode {
+    tamis_harness::reproduce(vec![
+        Box::new(tamis_experiments::svt_accuracy::experiment()),
+        Box::new(tamis_experiments::svt_monitoring::experiment()),
+        Box::new(tamis_experiments::composition::experiment()),
+    ])
+}

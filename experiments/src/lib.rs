@@ -1,0 +1,16 @@
+//! What the papers claim and what is measured, one module an experiment.
+//!
+//! | module | shows |
+//! | ------ | ----- |
+//! | [`svt_accuracy`] | the accuracy theorems of the sparse vector: how loose, where false, and what else one could use |
+//! | [`svt_monitoring`] | the worked examples, false alarms, and a year of real days |
+//! | [`composition`] | what composition theorems cost in noise |
+//!
+//! An experiment has nothing in it but claim, sweep, trial, columns, checks and plots; [`run`] holds what two of
+//! them share: a run of the sparse vector, by our plans or by the book's figures. To add one, write its module, its
+//! one-line binary, and a line in `src/bin/reproduce.rs`.
+
+pub mod composition;
+pub mod run;
+pub mod svt_accuracy;
+pub mod svt_monitoring;
