@@ -140,17 +140,17 @@ const LANES: usize = 64;
 const FAR_ZEROS: u32 = 4;
 
 for_the_widest_vectors! {
-/// The largest of a non-empty slice, several at a time.
-fn largest(values: &[i64]) -> i64 {
-    let mut largest = [i64::MIN; 8];
-    let (blocks, rest) = values.as_chunks::<8>();
-    for block in blocks {
-        for (largest, &value) in largest.iter_mut().zip(block) {
-            *largest = value.max(*largest);
+    /// The largest of a non-empty slice, several at a time.
+    fn largest(values: &[i64]) -> i64 {
+        let mut largest = [i64::MIN; 8];
+        let (blocks, rest) = values.as_chunks::<8>();
+        for block in blocks {
+            for (largest, &value) in largest.iter_mut().zip(block) {
+                *largest = value.max(*largest);
+            }
         }
+        largest.iter().chain(rest).copied().fold(i64::MIN, i64::max)
     }
-    largest.iter().chain(rest).copied().fold(i64::MIN, i64::max)
-}
 }
 
 for_the_widest_vectors! {
