@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::fmt::{self, Display};
 use std::io::{self, Write};
 use tamis::noise::discrete_laplace::margin;
-use tamis::noise::sparse_vector::accuracy::least_epsilon;
+use tamis::noise::sparse_vector::accuracy::{least_epsilon, theorem_3_26, theorem_3_28};
 use tamis::noise::sparse_vector::{Plan, Setting};
 use tamis::noise::{Budget, Neighbours, Rational, Scale};
 
@@ -38,6 +38,8 @@ struct Explanation {
     beta: f64,
     grid_bits: u32,
     variants: Vec<Row>,
+    /// Unless the book has no such plan.
+    theorem: Option<Theorem>,
     guarantee: String,
     vacuous: Option<String>,
     wanted: Vec<Wanted>,
@@ -58,6 +60,13 @@ struct Row {
     vacuous: bool,
     /// Why there is no such plan.
     refusal: Option<String>,
+}
+
+/// What Dwork and Roth's own theorem says of the book's noise; our figure for it is sharper.
+#[derive(Serialize)]
+struct Theorem {
+    number: &'static str,
+    error: f64,
 }
 
 /// The least ε, to three digits, at which the error is at most the one named.
@@ -126,11 +135,25 @@ fn explain(request: &Request, plan: &Plan) -> Explanation {
         beta: request.beta.get(),
         grid_bits: request.grid.bits(),
         variants: vec![row(request, Variant::Tight), row(request, Variant::Book)],
+        theorem: theorem(request),
         guarantee: guarantee(request, plan),
         vacuous: vacuity(request, plan),
         wanted: wanted(request, plan),
         column: column(request, alpha(request, plan)),
     }
+}
+
+/// The theorems are for sensitivity 1: one unit of theirs is one sensitivity of ours.
+fn theorem(request: &Request) -> Option<Theorem> {
+    request.plan(Variant::Book).ok()?;
+    let Request { setting, queries, beta, .. } = request;
+    let (epsilon, delta) = (setting.budget.epsilon(), setting.budget.delta());
+    let (number, alpha) = if request.numeric {
+        ("3.28, corrected", theorem_3_28(*queries, setting.hits, epsilon, delta, *beta))
+    } else {
+        ("3.26", theorem_3_26(*queries, setting.hits, epsilon, delta, *beta))
+    };
+    Some(Theorem { number, error: alpha * length(request, setting.sensitivity.get()) })
 }
 
 /// What the variant in use was preferred to.
@@ -269,6 +292,9 @@ impl Display for Explanation {
         )?;
         for row in &self.variants {
             self.write_row(f, row)?;
+        }
+        if let Some(Theorem { number, error }) = &self.theorem {
+            writeln!(f, "(the book's own bound for its noise, Theorem {number}: ± {})", short(*error))?;
         }
         writeln!(f)?;
         writeln!(f, "meaning   {}", self.guarantee)?;
