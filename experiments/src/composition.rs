@@ -6,6 +6,7 @@ use std::num::{NonZeroU32, NonZeroU128};
 use tamis::noise::composition::{CompositionError, optimal, papers};
 use tamis::noise::{Budget, Delta, Epsilon, Hits, Variance, gaussian_calibration};
 use tamis_harness::{Cell, Experiment, Finding, Plot, Size};
+use tamis_oracle::composition::continuous_gaussian_sigma;
 
 /// A row: c mechanisms within (ε, δ).
 #[derive(Clone, Debug)]
@@ -63,15 +64,10 @@ impl Case {
     }
 }
 
-/// The ε₀ that DR14 Corollary 3.21 prints, where it does not hold as well: to show what it would do there.
-fn corollary_without_its_condition(case: &Case) -> f64 {
-    case.epsilon / (8.0 * f64::from(case.runs.get()) * (1.0 / case.delta).ln()).sqrt()
-}
-
-/// The true δ of c mechanisms at the ε₀ of Corollary 3.21, at a total of ε.
+/// The true δ of c mechanisms at the ε₀ that Corollary 3.21 prints, at a total of ε.
 fn true_delta(case: &Case) -> f64 {
     // Cannot fail: below ε, and well above the least.
-    let per_run = Epsilon::new(corollary_without_its_condition(case)).expect("a legal ε");
+    let per_run = papers::corollary_3_21_as_printed(case.runs, &case.budget).expect("a legal ε");
     optimal::delta(case.runs, &per_run, case.budget.epsilon())
 }
 
@@ -80,9 +76,6 @@ fn laplace_deviation(case: &Case) -> f64 {
     let step = (-case.optimal().to_f64_down()).exp();
     (2.0 * step).sqrt() / (1.0 - step)
 }
-
-/// σ at which continuous Gaussian noise is (1, 10⁻⁶)-private for one count (Balle, Wang 2018, Theorem 8).
-const CONTINUOUS_SIGMA: f64 = 4.224_676;
 
 /// The experiment.
 pub fn experiment() -> Experiment<Case> {
@@ -133,10 +126,11 @@ pub fn experiment() -> Experiment<Case> {
     })
     .check_all("σ of the formula for continuous noise is too small for integers", |_| {
         let (one, budget) = (NonZeroU32::MIN, Case::new(1, 1.0, 1e-6).budget);
+        let sigma = continuous_gaussian_sigma(1.0, 1e-6);
         // Cannot fail: a legal variance.
-        let variance = Variance::new(CONTINUOUS_SIGMA.powi(2)).expect("a legal variance");
+        let variance = Variance::new(sigma.powi(2)).expect("a legal variance");
         let delta = gaussian_calibration::add_remove_delta(one, &variance, budget.epsilon());
-        let because = format!("σ = {CONTINUOUS_SIGMA} has δ = {delta:.3e} at ε = 1, not 1e-6");
+        let because = format!("σ = {sigma:.6} has δ = {delta:.3e} at ε = 1, not 1e-6");
         Finding::require((delta - 1.020e-6).abs() < 5e-10, because)
     })
     .highlight(|case| case.epsilon != 0.1 && matches!(case.runs.get(), 1 | 10 | 1_000 | 1_000_000) || case.epsilon == 200.0)

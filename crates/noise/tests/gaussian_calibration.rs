@@ -1,14 +1,13 @@
 //! The calibration of integer Gaussian noise: known values, a slow twin, and why the continuous formula is not used.
 
 use proptest::{prelude::*, test_runner::RngSeed};
-use statrs::function::erf::erfc;
 use std::num::{NonZeroU32, NonZeroU128};
 use tamis_noise::{
     Budget, Delta, Epsilon, Variance,
     composition::{CompositionError, Rho, zcdp},
     gaussian_calibration::{add_remove, add_remove_delta, concentrated},
 };
-use tamis_oracle::composition::discrete_gaussian_delta;
+use tamis_oracle::composition::{continuous_gaussian_delta, continuous_gaussian_sigma, discrete_gaussian_delta};
 
 fn budget(epsilon: f64, delta: f64) -> Budget {
     Budget::approximate(Epsilon::new(epsilon).unwrap(), Delta::new(delta).unwrap())
@@ -40,25 +39,11 @@ fn multipliers_are_the_known_ones() {
     }
 }
 
-/// Balle and Wang 2018, Theorem 8: δ of continuous Gaussian noise on a number of sensitivity 1.
-fn continuous_delta(sigma: f64, epsilon: f64) -> f64 {
-    let tail = |x: f64| erfc(x / f64::sqrt(2.0)) / 2.0;
-    tail(epsilon * sigma - 0.5 / sigma) - epsilon.exp() * tail(epsilon * sigma + 0.5 / sigma)
-}
-
 /// Why [`add_remove`] exists: the σ of continuous noise overspends by 2 %.
 #[test]
 fn the_continuous_sigma_leaks_too_much_on_integers() {
-    let (mut short, mut enough) = (1.0, 10.0);
-    while enough - short > 1e-12 {
-        let middle = f64::midpoint(short, enough);
-        if continuous_delta(middle, 1.0) <= 1e-6 {
-            enough = middle;
-        } else {
-            short = middle;
-        }
-    }
-    assert!((continuous_delta(enough, 1.0) / 1e-6 - 1.0).abs() < 1e-6);
+    let enough = continuous_gaussian_sigma(1.0, 1e-6);
+    assert!((continuous_gaussian_delta(enough, 1.0) / 1e-6 - 1.0).abs() < 1e-6);
     let leaked = delta(1, enough * enough, 1.0);
     assert!((leaked - 1.020e-6).abs() < 5e-10, "{leaked:e}");
     assert!(discrete_gaussian_delta(enough, &[1], 1.0) > 1.0195e-6);
@@ -121,7 +106,7 @@ fn sum_and_integral_meet() {
 fn wide_noise_has_the_continuous_delta() {
     for (number, epsilon, multiplier) in [(65_536u32, 1.0, 5.5), (1_000_000, 1.0, 4.2), (1_000_000, 0.1, 30.0)] {
         let bound = delta(number, multiplier * multiplier * f64::from(number), epsilon);
-        let continuous = continuous_delta(multiplier, epsilon);
+        let continuous = continuous_gaussian_delta(multiplier, epsilon);
         assert!((bound / continuous - 1.0).abs() < 2e-5, "{number}: {bound:e} {continuous:e}");
         assert!(bound > continuous * (1.0 - 1e-9), "{number}: {bound:e} {continuous:e}");
     }

@@ -184,6 +184,33 @@ pub fn discrete_gaussian_delta_enclosure(variance: &RBig, epsilon: &RBig) -> (f6
     (f64_below(&(lower / total.upper)), f64_above(&(upper / total.lower)))
 }
 
+/// δ of continuous Gaussian noise of this σ on a number of sensitivity 1 (Balle and Wang 2018, Theorem 8). It is not the δ of
+/// integer noise.
+///
+/// ```
+/// let delta = tamis_oracle::composition::continuous_gaussian_delta(4.224_68, 1.0);
+/// assert!((delta / 1e-6 - 1.0).abs() < 1e-5);
+/// ```
+pub fn continuous_gaussian_delta(sigma: f64, epsilon: f64) -> f64 {
+    let tail = |x: f64| statrs::function::erf::erfc(x / f64::sqrt(2.0)) / 2.0;
+    tail(epsilon * sigma - 0.5 / sigma) - epsilon.exp() * tail(epsilon * sigma + 0.5 / sigma)
+}
+
+/// The least σ up to 100 at which [`continuous_gaussian_delta`] is at most `delta`: what the usual analytic calibration gives.
+///
+/// # Panics
+///
+/// If no σ up to 100 does.
+pub fn continuous_gaussian_sigma(epsilon: f64, delta: f64) -> f64 {
+    let (mut short, mut enough) = (1e-3, 100.0);
+    assert!(continuous_gaussian_delta(enough, epsilon) <= delta, "ε = {epsilon}, δ = {delta} need σ above {enough}");
+    while enough - short > 1e-12 {
+        let middle = f64::midpoint(short, enough);
+        if continuous_gaussian_delta(middle, epsilon) <= delta { enough = middle } else { short = middle }
+    }
+    enough
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -88,7 +88,7 @@ pub fn corollary_3_21(runs: Hits, budget: &Budget) -> Result<Epsilon, Compositio
     if *delta.as_rational() > Rational::ONE / Rational::from(2) {
         return Err(CompositionError::DeltaTooLarge { delta: delta.clone() });
     }
-    let divisor = (8.0 * count(runs) * -delta.to_f64_down().ln()).sqrt() * (1.0 + ROUNDING);
+    let divisor = printed_divisor(runs, delta);
     let per_run = epsilon.to_f64_down() / divisor * (1.0 - ROUNDING);
     let half = epsilon.to_f64_down() / 2.0;
     if count(runs) * per_run * per_run.exp_m1() * (1.0 + ROUNDING) > half {
@@ -101,6 +101,30 @@ pub fn corollary_3_21(runs: Hits, budget: &Budget) -> Result<Epsilon, Compositio
         });
     }
     from_f64(per_run)
+}
+
+/// √(8c·ln(1/δ)), rounded up.
+fn printed_divisor(runs: Hits, delta: &Delta) -> f64 {
+    (8.0 * count(runs) * -delta.to_f64_down().ln()).sqrt() * (1.0 + ROUNDING)
+}
+
+/// DR14 Corollary 3.21 **as printed**, without the condition that it needs: what it gives may overspend. Use
+/// [`corollary_3_21`]; this one is for showing the difference.
+///
+/// # Errors
+/// If δ is 0, or the result outside the range of [`Epsilon`].
+///
+/// ```
+/// use tamis_noise::{Budget, Delta, Epsilon, Hits, composition::{optimal, papers}};
+/// let (runs, epsilon) = (Hits::new(10_000)?, Epsilon::new(200.0)?);
+/// let budget = Budget::approximate(epsilon.clone(), Delta::new(1e-6)?);
+/// let printed = papers::corollary_3_21_as_printed(runs, &budget)?;
+/// assert!(optimal::delta(runs, &printed, &epsilon) > 0.138); // and not 10⁻⁶
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn corollary_3_21_as_printed(runs: Hits, budget: &Budget) -> Result<Epsilon, CompositionError> {
+    refuse_pure(budget.delta(), "DR14 corollary 3.21")?;
+    from_f64(budget.epsilon().to_f64_down() / printed_divisor(runs, budget.delta()))
 }
 
 const ADVANCED: &str = "advanced composition (DR14 theorem 3.20)";
