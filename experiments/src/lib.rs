@@ -7,8 +7,8 @@
 //! | [`composition`] | what composition theorems cost in noise |
 //!
 //! An experiment has nothing in it but claim, sweep, trial, columns, checks and plots; [`run`] holds what two of
-//! them share: a run of the sparse vector, by our plans or by the book's figures. To add one, write its module, its
-//! one-line binary, and a line in `src/bin/reproduce.rs`.
+//! them share: a run of the sparse vector, by our plans or by the book's figures. To add one, write its module and
+//! name it below, its one-line binary, and a line in `src/bin/reproduce.rs`.
 
 pub mod composition;
 pub mod run;

@@ -27,14 +27,21 @@ What is protected: whoever sees the output learns hardly more about one privacy 
 that unit's data. A unit may touch every row, each by at most the sensitivity. The budget covers the whole run and \
 counts as spent however many alerts come; a second run on the same data spends it again.
 
-What is public: every argument, the number of rows and the labels of alerts. Error messages and the running time are \
-for the operator alone.
+What is public: every argument, the number of rows answered and the labels of alerts; not the length of the data before \
+it is answered, which is why --queries is an argument. Error messages and the running time are for the operator alone.
 
 Malformed data: no row is ever skipped. A regular file is checked whole before anything is answered, so that a bad \
 row spends nothing. On a pipe, or with --follow, the first malformed row ends the run, and alerts already printed \
 stand. A message names line and column and never quotes a cell.
 
-Exit codes: 0 done, 1 refused on privacy grounds, 2 usage or bad input, 3 internal error.";
+--follow ends with Ctrl-C. There is no closing line then: the whole budget, as the first lines state it, counts as spent.
+
+--format json writes one object a line, each with \"event\" and \"schema\": a \"plan\" first (epsilon and delta as exact \
+text, \"error\" for T ± error, \"vacuous\" and \"warning\" null or text), an \"alert\" each time (row, label, alert, \
+with --numeric value), an \"end\" last (answered, alerts, halted, epsilon, delta). Without \"end\" the run failed.
+
+Exit codes: 0 done; 1 refused on privacy grounds: the values are legal but no mechanism is sound for them together; \
+2 usage or bad input; 3 internal error.";
 
 /// Watches a stream of numbers and prints when one reaches a threshold, paying privacy for alerts only.
 #[derive(clap::Args)]

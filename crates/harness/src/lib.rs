@@ -51,8 +51,8 @@
 //!
 //! # Where an experiment lives
 //!
-//! In `experiments/src/<name>.rs` as `pub fn experiment() -> Experiment<…>`, with nothing but claim, sweep,
-//! trial, columns, checks and plots. Its binary `experiments/src/bin/<name>.rs` is one line,
+//! In `experiments/src/<name>.rs`, a module of `experiments/src/lib.rs`, as `pub fn experiment() -> Experiment<…>` over a
+//! `pub struct` of a case, with nothing but claim, sweep, trial, columns, checks and plots. Its binary `experiments/src/bin/<name>.rs` is one line,
 //! `experiment().main()`, and `experiments/src/bin/reproduce.rs` lists it in the call of [`reproduce`].
 //! Bounds come from the crate that proves them. A quick size takes seconds.
 //!

@@ -175,7 +175,16 @@ const LISTED: usize = 30;
 
 /// Names are printed only if one of them is much like the wanted one: the first row of a file without a header is data.
 fn suggestion(names: &[String], wanted: &str) -> String {
-    let closeness = |name: &String| strsim::jaro_winkler(&name.to_lowercase(), &wanted.to_lowercase());
+    if let [only] = names
+        && only.contains([';', '\t'])
+    {
+        return "its first line has no comma; only commas separate columns here, not semicolons or tabs".to_owned();
+    }
+    let closeness = |name: &String| {
+        let (name, wanted) = (name.to_lowercase(), wanted.to_lowercase());
+        // The one for a name cut short or begun right, the other for a slip of the fingers in a short name.
+        strsim::jaro_winkler(&name, &wanted).max(strsim::normalized_damerau_levenshtein(&name, &wanted) + 0.1)
+    };
     let nearest =
         names.iter().max_by(|a, b| closeness(a).total_cmp(&closeness(b))).filter(|name| closeness(name) > 0.7);
     let Some(nearest) = nearest else {

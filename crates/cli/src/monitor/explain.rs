@@ -25,7 +25,7 @@ struct Explanation {
     #[serde(skip)]
     promise: [String; 3],
     /// If the budget protects nobody.
-    warning: Option<&'static str>,
+    warning: Option<String>,
     epsilon: String,
     delta: String,
     sensitivity: f64,
@@ -266,7 +266,7 @@ impl Display for Explanation {
         let (alerts, answers) = (plural(u64::from(self.alerts), "alert"), plural(self.queries, "answer"));
         writeln!(f, "plan      up to {alerts} at {} or more, over {answers}", self.threshold)?;
         writeln!(f, "privacy   {}", self.promise.join("\n          "))?;
-        if let Some(warning) = self.warning {
+        if let Some(warning) = &self.warning {
             writeln!(f, "warning   {warning}")?;
         }
         writeln!(f, "why       {}", self.why)?;

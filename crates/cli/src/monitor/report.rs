@@ -53,6 +53,8 @@ enum Event<'a> {
         queries: u64,
         beta: f64,
         error: f64,
+        vacuous: Option<String>,
+        warning: Option<String>,
     },
     Alert {
         schema: &'a str,
@@ -96,6 +98,8 @@ impl<'a> Report<'a> {
                 queries: queries.get(),
                 beta: beta.get(),
                 error: self.error(),
+                vacuous: vacuity(self.request, self.plan),
+                warning: weak(&self.plan.setting().budget),
             })?,
             Format::Csv => row(&["row", "label", "alert", "value"])?,
         }
@@ -289,11 +293,17 @@ fn write(bytes: &[u8]) -> io::Result<()> {
 }
 
 /// What is to be said of a budget that protects nobody, though its arithmetic is right.
-pub fn weak(budget: &Budget) -> Option<&'static str> {
+pub fn weak(budget: &Budget) -> Option<String> {
     if *budget.delta().as_rational() > Rational::from_parts(1.into(), 1000u16.into()) {
-        return Some("a delta above 1/1000 allows the data of every thousandth unit to be given away whole");
+        return Some(format!(
+            "a delta of {0} allows the data of {0} of all units to be given away whole",
+            budget.delta()
+        ));
     }
-    (*budget.epsilon().as_rational() > Rational::from(20)).then_some(
-        "an epsilon above 20 hides next to nothing: whoever sees the output may be sure of what one unit did",
-    )
+    (*budget.epsilon().as_rational() > Rational::from(20)).then(|| {
+        let epsilon = budget.epsilon();
+        format!(
+            "an epsilon of {epsilon} hides next to nothing: whoever sees the output may be sure of what one unit did"
+        )
+    })
 }

@@ -2,7 +2,7 @@
 
 use super::{Arguments, Variant};
 use crate::failure::Failure;
-use crate::input::{Columns, Row, Source};
+use crate::input::{Columns, Place, Row, Source};
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -124,7 +124,13 @@ impl Request {
             Some(column) => format!("{}: the cell in column {column:?}", row.place),
             None => format!("{}: the value", row.place),
         };
-        let help = if counts {
+        let header =
+            self.columns.value.is_none() && matches!(row.place, Place::Line(1)) && decimal(row.cell.trim()).is_none();
+        let help = if header {
+            "is the first line a header? then choose a column with --column; without one, every line is a number"
+        } else if row.cell.trim().is_empty() {
+            "no row can be skipped: fill the cell, or leave the row out of the input"
+        } else if counts {
             "counts are whole numbers from 0, such as 42; watch other numbers with --kind values --grid BITS"
         } else {
             "write every value as a decimal number, such as -0.5 or 2.5e3; rows cannot be skipped"

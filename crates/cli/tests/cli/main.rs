@@ -5,6 +5,7 @@ mod explain;
 mod monitor;
 mod parquet;
 mod program;
+mod readme;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
