@@ -141,7 +141,11 @@ impl Plot {
             None => vec![(String::new(), table.clone())],
             Some(split) => {
                 let values = table.values(split).into_iter();
-                values.map(|value| (format!(", {split} = {value}"), table.only(split, value))).collect()
+                // A word says by itself what it is; a number does not.
+                let named = |value: &str| {
+                    if value.parse::<f64>().is_ok() { format!("{split} = {value}: ") } else { format!("{value}: ") }
+                };
+                values.map(|value| (named(value), table.only(split, value))).collect()
             }
         };
         let axis = |log: bool, value: f64| if log { value.log10() } else { value };
@@ -159,7 +163,7 @@ impl Plot {
                 let colour = COLOURS[if self.split.is_some() { group_number } else { number } % COLOURS.len()];
                 let shape = self.series[..number].iter().filter(|(_, other)| other == mark).count();
                 if !points.is_empty() {
-                    all.push(Series { label: format!("{column}{group}"), points, mark: *mark, colour, shape });
+                    all.push(Series { label: format!("{group}{column}"), points, mark: *mark, colour, shape });
                 }
             }
         }
@@ -350,17 +354,17 @@ mod tests {
         let rows = [["1", "1", "10", "3"], ["10", "1", "20", "0"], ["1", "2", "30", "inf"], ["10", "2", "40", ""]];
         let svg = drawn(&rows);
         for label in
-            ["bound, c = 1", "measured, c = 1", "bound, c = 2", "2 values do not fit the axes", "t &amp; &lt;u&gt;"]
+            ["c = 1: bound", "c = 1: measured", "c = 2: bound", "2 values do not fit the axes", "t &amp; &lt;u&gt;"]
         {
             assert!(svg.contains(label), "{label:?} is missing in {svg}");
         }
-        assert!(!svg.contains("measured, c = 2"), "a series without points has no legend");
+        assert!(!svg.contains("c = 2: measured"), "a series without points has no legend");
         assert_eq!(svg, drawn(&rows));
     }
 
     #[test]
     fn a_plot_of_nothing_or_of_one_point_is_still_drawn() {
         assert!(drawn(&[["1", "1", "", ""]]).contains("nothing to show"));
-        assert!(drawn(&[["1", "1", "5", "5"]]).contains("bound, c = 1"));
+        assert!(drawn(&[["1", "1", "5", "5"]]).contains("c = 1: bound"));
     }
 }

@@ -130,7 +130,7 @@ fn report(outcomes: &[Outcome]) -> String {
     let worst = outcomes.iter().map(Outcome::verdict).max().unwrap_or(Verdict::Holds);
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Results</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>Results: <span class=\"{worst}\">{worst}</span></h1>\n{}",
+         <title>Tamis: results</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>Results: <span class=\"{worst}\">{worst}</span></h1>\n{}",
         index(outcomes).html()
     );
     for outcome in outcomes {
