@@ -1,0 +1,227 @@
+//! Answers from a release alone: no private data is seen here.
+//!
+//! # Estimate
+//! With B = Σ_u q(u)·(column of u), q̂ = (1/s)·Σ_j Y_j·B_j, unbiased over seed and noise: the columns of different keys are
+//! uncorrelated, and each has s entries ±1 (dense: s = T). The sum is of integers and exact.
+//!
+//! # Standard error
+//! - **Dense**: the sample standard deviation of the T terms Y_j·B_j, over √T. Unbiased for the variance, since terms of
+//!   different rows are uncorrelated (4-wise independence), and it contains everything, also that a query's own keys err less.
+//! - **Sparse**: √(σ²‖B‖²/s² + (F‖q‖² + q̂²)/T) with F = max(0, (‖Y‖² − Tσ²)/s), an estimate of ‖x‖². The first term is the
+//!   noise's variance given the seed, the second bounds that of the other keys. A little too large where the query's own keys
+//!   are heavy.
+//!
+//! # Intervals
+//! Value ± z standard errors. Which z, is decided by an estimate of the error's excess kurtosis κ (0 for a bell curve), from
+//! the release:
+//!
+//! - [`Rule::Normal`], the normal quantile: for dense signs, and for sparse ones if κ ≤ ½.
+//! - [`Rule::FewKeys`]: noise of so few keys that it has the tails of Laplace noise, no bell: ln(1/(1 − level))/√2, if that is
+//!   more, and half a record more because the noise is in whole ones.
+//! - [`Rule::Conservative`]: Chebyshev's (1 − level)^(−1/2), 4.47 at 95 %, right for any law of this variance. It is for sparse
+//!   signs under heavy keys: one key of X records errs by nothing if no key of the query shares a row with it, else by X/s.
+//!
+//! κ = (Σq⁴·Σx⁴/(s²T) + κ₄·ΣB⁴/s⁴)/se⁴: a key u of the query meets a key v of the data in each of s blocks with
+//! probability s/T and then errs by ±q(u)x(v)/s; κ₄ is the fourth cumulant of the noise. Σx⁴ is not known, but Σ_j Y_j⁴ is in
+//! expectation s·Σx⁴ + 3(‖Y‖²)²/T + Tκ₄ but for a share s/T; it is taken three of its own standard errors too
+//! large. For one key Σx⁴ is F², and the first term of κ at most T/(s²m) for a list of m.
+
+use crate::family::Rows;
+use crate::{Plan, ProjectionError, Seed, SignFamily, Signs};
+use rayon::prelude::*;
+use statrs::function::erf::erfc_inv;
+use std::f64::consts::SQRT_2;
+use tamis_queries::SparseQuery;
+
+/// Excess kurtosis up to which an error is taken for normal: it moves the coverage at 95 % or 99 % by about half a percent.
+const MOST_KURTOSIS: f64 = 0.5;
+
+/// A release: everything in it may be published. Made by [`Plan::release`].
+#[derive(Clone, Debug)]
+pub struct ProjectionRelease {
+    plan: Plan,
+    family: SignFamily,
+    values: Vec<i64>,
+    /// F.
+    squared_norm: f64,
+    /// Σx⁴, from above.
+    fourth_powers: f64,
+}
+
+/// What a release says of a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// The estimate, in records. Unbiased, so it may be below 0.
+    pub value: f64,
+    /// Its standard error, in records.
+    pub standard_error: f64,
+    /// By which rule its intervals are made.
+    pub rule: Rule,
+}
+
+/// How many standard errors make an interval. See the [module](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The quantile of the normal law.
+    Normal,
+    /// That of the Laplace law, where it is more.
+    FewKeys,
+    /// Chebyshev's.
+    Conservative,
+}
+
+/// An interval of confidence, in records.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Lower end.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
+}
+
+impl Answer {
+    /// An interval that holds the true answer with probability about `level`, over seed and noise; at least that if the rule
+    /// is [`Rule::Conservative`] and the standard error right. Answers of one release err together: this is for each alone.
+    ///
+    /// # Errors
+    /// If the level is not strictly between 0 and 1.
+    ///
+    /// ```
+    /// use tamis_projection::{Answer, Rule};
+    /// let answer = Answer { value: 4_010.0, standard_error: 100.0, rule: Rule::Normal };
+    /// let interval = answer.interval(0.95)?;
+    /// assert!((interval.upper - 4_206.0).abs() < 0.1 && (interval.lower - 3_814.0).abs() < 0.1);
+    /// let wide = Answer { rule: Rule::Conservative, ..answer }.interval(0.95)?;
+    /// assert!((wide.upper - 4_457.2).abs() < 0.1);
+    /// # Ok::<(), tamis_projection::ProjectionError>(())
+    /// ```
+    pub fn interval(&self, level: f64) -> Result<Interval, ProjectionError> {
+        if !(0.0 < level && level < 1.0) {
+            return Err(ProjectionError::Level(format!("{level:?}")));
+        }
+        let outside = 1.0 - level;
+        let normal = SQRT_2 * erfc_inv(outside);
+        let half = match self.rule {
+            Rule::Normal => normal * self.standard_error,
+            Rule::FewKeys => normal.max(-outside.ln() / SQRT_2) * self.standard_error + 0.5,
+            Rule::Conservative => self.standard_error / outside.sqrt(),
+        };
+        Ok(Interval { lower: self.value - half, upper: self.value + half })
+    }
+}
+
+impl ProjectionRelease {
+    /// Largest magnitude of a value, by far.
+    const MAX_VALUE: u64 = 1 << 54;
+
+    /// A release as it was published: a plan, the seed and the noisy values. It adds no noise.
+    ///
+    /// # Errors
+    /// If there are not as many values as the plan has rows, or one is beyond ±2⁵⁴.
+    pub fn restore(plan: Plan, seed: Seed, values: Vec<i64>) -> Result<Self, ProjectionError> {
+        let family = SignFamily::new(plan.shape(), seed);
+        if values.len() != family.width() {
+            return Err(ProjectionError::OtherShape { planned: family.width(), given: values.len() });
+        }
+        if let Some(&value) = values.iter().find(|value| value.unsigned_abs() > Self::MAX_VALUE) {
+            return Err(ProjectionError::Value(value));
+        }
+        Ok(Self::new(plan, family, values))
+    }
+
+    pub(crate) fn new(plan: Plan, family: SignFamily, values: Vec<i64>) -> Self {
+        let (width, nonzeros) = (values.len() as f64, f64::from(family.shape().nonzeros()));
+        let power_sum = |power: i32| values.iter().map(|&value| (value as f64).powi(power)).sum::<f64>();
+        let (squares, fourths, eighths) = (power_sum(2), power_sum(4), power_sum(8));
+        let noise = plan.noise();
+        let excess = fourths - 3.0 * squares * squares / width - width * noise.fourth_cumulant();
+        let uncertainty = (eighths - fourths * fourths / width).max(0.0).sqrt();
+        Self {
+            squared_norm: ((squares - width * noise.variance()) / nonzeros).max(0.0),
+            fourth_powers: ((excess + 3.0 * uncertainty) / nonzeros).max(0.0),
+            plan,
+            family,
+            values,
+        }
+    }
+
+    /// What it was made by, and promises.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The public matrix.
+    pub fn family(&self) -> &SignFamily {
+        &self.family
+    }
+
+    /// Y, one noisy integer a row.
+    pub fn values(&self) -> &[i64] {
+        &self.values
+    }
+
+    /// F: an estimate of ‖x‖₂², the sum of the squared counts of all keys.
+    pub fn squared_norm(&self) -> f64 {
+        self.squared_norm
+    }
+
+    /// An answer, in records. It costs no privacy, and is the same on any number of threads.
+    ///
+    /// Cost: a column for each key of the query; with dense signs, or for many keys, a pass over the T rows besides.
+    pub fn answer(&self, query: &SparseQuery) -> Answer {
+        let rows = self.family.rows(query.entries());
+        let unit = f64::from(SparseQuery::UNIT);
+        let nonzeros = f64::from(self.family.shape().nonzeros());
+        // At most 2⁵⁴·s·Σ weights: no overflow below 2²⁷ keys even at s = 2²⁶, where that would take months.
+        let mut product = 0i128;
+        rows.for_each(|row, weight| product += i128::from(self.values[row]) * i128::from(weight));
+        let value = product as f64 / nonzeros / unit;
+        let (standard_error, rule) = match self.family.shape().signs() {
+            Signs::Dense => (self.dense_error(&rows, value), Rule::Normal),
+            Signs::Sparse { .. } => self.sparse_error(query, &rows, value),
+        };
+        Answer { value, standard_error, rule }
+    }
+
+    /// Many answers, on all threads.
+    pub fn answer_all(&self, queries: &[SparseQuery]) -> Vec<Answer> {
+        queries.par_iter().map(|query| self.answer(query)).collect()
+    }
+
+    fn dense_error(&self, rows: &Rows, value: f64) -> f64 {
+        let width = self.values.len() as f64;
+        let mut squares = 0.0;
+        rows.for_each(|row, weight| {
+            let term = self.values[row] as f64 * (weight as f64 / f64::from(SparseQuery::UNIT));
+            squares += (term - value).powi(2);
+        });
+        (squares / (width - 1.0) / width).sqrt()
+    }
+
+    fn sparse_error(&self, query: &SparseQuery, rows: &Rows, value: f64) -> (f64, Rule) {
+        let unit = f64::from(SparseQuery::UNIT);
+        let (width, nonzeros) = (self.values.len() as f64, f64::from(self.family.shape().nonzeros()));
+        let noise = self.plan.noise();
+        let (mut squares, mut fourths) = (0.0, 0.0);
+        rows.for_each(|_, weight| {
+            let square = (weight as f64 / unit).powi(2);
+            squares += square;
+            fourths += square * square;
+        });
+        let variance = noise.variance() * squares / nonzeros.powi(2)
+            + (self.squared_norm * query.squared_norm() + value * value) / width;
+        let own_fourths: f64 = query.entries().iter().map(|&(_, weight)| (f64::from(weight) / unit).powi(4)).sum();
+        // Of an empty query the variance is 0, and so are both cumulants: any rule will do.
+        let share = |cumulant: f64| if cumulant > 0.0 { cumulant / variance.powi(2) } else { 0.0 };
+        let of_keys = share(own_fourths * self.fourth_powers / (nonzeros.powi(2) * width));
+        let of_noise = share(noise.fourth_cumulant() * fourths / nonzeros.powi(4));
+        let rule = if of_keys + of_noise <= MOST_KURTOSIS {
+            Rule::Normal
+        } else if of_keys <= MOST_KURTOSIS {
+            Rule::FewKeys
+        } else {
+            Rule::Conservative
+        };
+        (variance.sqrt(), rule)
+    }
+}

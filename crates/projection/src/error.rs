@@ -1,0 +1,74 @@
+use crate::{Shape, Sketch};
+use tamis_noise::ParameterError;
+use tamis_noise::composition::CompositionError;
+
+/// What a projection cannot be made with, or asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProjectionError {
+    /// T of dense signs.
+    #[error("the width with dense signs must be a multiple of 64 from 64 to 2^26, got {0}")]
+    DenseWidth(u64),
+    /// T of sparse signs.
+    #[error(
+        "the width with sparse signs must be the nonzeros times a power of two, up to 2^26, got width {width} with {nonzeros} nonzeros"
+    )]
+    SparseWidth {
+        /// T.
+        width: u64,
+        /// s.
+        nonzeros: u32,
+    },
+    /// r.
+    #[error("the independence must be from 2 to {max}, got {0}", max = Shape::MAX_INDEPENDENCE)]
+    Independence(u32),
+    /// T and r together.
+    #[error("width and independence ask for {coefficients} coefficients; up to {max} are served: lower one of them", max = Shape::MAX_COEFFICIENTS)]
+    Description {
+        /// How many.
+        coefficients: u64,
+    },
+    /// More than a sketch can count.
+    #[error("a sketch holds up to {max} records, added and removed ones together", max = Sketch::MAX_RECORDS)]
+    TooManyRecords,
+    /// Sketches with different rows, seeds or signs.
+    #[error("the sketches are of different families: width, signs, independence and seed must agree")]
+    OtherFamily,
+    /// A sketch, or values, that another plan is for.
+    #[error("the plan is for {planned} rows with other signs or independence than what it was given ({given} rows)")]
+    OtherShape {
+        /// T of the plan.
+        planned: usize,
+        /// T of what was given.
+        given: usize,
+    },
+    /// A value that no release holds.
+    #[error("a value of a release must be within ±2^54, got {0}")]
+    Value(i64),
+    /// L.
+    #[error("the rows of a unit must be from 1 to 1000000, got {0}")]
+    RowsPerUnit(u32),
+    /// Nothing to choose the width by.
+    #[error("state the number of records (rounded, public) so that a width can be chosen, or state the width")]
+    Unstated,
+    /// A stated size that is no size.
+    #[error("{name} must be a number from 1 to 1e15, got {value}")]
+    Size {
+        /// Which.
+        name: &'static str,
+        /// As given.
+        value: String,
+    },
+    /// Everything considered would be too large.
+    #[error("no release fits into {0} bytes: allow at least 1000")]
+    FileTooSmall(u64),
+    /// A level of confidence.
+    #[error("the level must be between 0 and 1, ends excluded, got {0}")]
+    Level(String),
+    /// The noise.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// The noise.
+    #[error(transparent)]
+    Composition(#[from] CompositionError),
+}

@@ -1,0 +1,49 @@
+//! Projection releases: one private file from a table, then counts over any number of lists of keys, with error bars, over
+//! a universe that nobody lists.
+//!
+//! | module | what is in it |
+//! | ------ | ------------- |
+//! | [`family`] | the public matrix of signs, from a seed |
+//! | [`sketch`] | the projection of a table: exact integers, linear, as private as the table |
+//! | [`release`] | the only place with noise: plan, privacy, defaults |
+//! | [`answer`] | from the release alone: value, standard error, interval |
+//! | [`bounds`] | the theorem, and errors predicted beforehand |
+//!
+//! ```
+//! use rand::{SeedableRng, rngs::StdRng};
+//! use tamis_noise::{Budget, Epsilon, Neighbours};
+//! use tamis_projection::ProjectionRelease;
+//! use tamis_queries::{Fingerprint, Histogram, SparseQuery};
+//!
+//! let mut table = Histogram::builder();
+//! for key in 0..2_000 {
+//!     table.add(Fingerprint::raw(key), 1)?;
+//! }
+//! let table = table.build();
+//!
+//! // One record is one person's, and each person has at most one.
+//! let plan = ProjectionRelease::builder(Budget::pure(Epsilon::new(1.0)?), Neighbours::AddRemove, 1).records(2_000).build()?;
+//! let mut rng = StdRng::seed_from_u64(1); // a release takes its generator from the operating system
+//! let release = plan.release(&table, &mut rng)?;
+//!
+//! let list = SparseQuery::count((1_500..2_500).map(Fingerprint::raw)); // 500 of these 1 000 are in the table
+//! let answer = release.answer(&list);
+//! let interval = answer.interval(0.999)?;
+//! assert!(interval.lower < 500.0 && 500.0 < interval.upper);
+//! assert!(answer.standard_error < 60.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod answer;
+pub mod bounds;
+mod error;
+pub mod family;
+mod gf64;
+pub mod release;
+pub mod sketch;
+
+pub use answer::{Answer, Interval, ProjectionRelease, Rule};
+pub use error::ProjectionError;
+pub use family::{Seed, Shape, SignFamily, Signs};
+pub use release::{Builder, Noise, NoiseKind, Plan};
+pub use sketch::Sketch;

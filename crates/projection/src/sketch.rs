@@ -1,0 +1,151 @@
+//! The sum of the columns of all records, before noise: integers, and linear in the data.
+
+use crate::family::added;
+use crate::{ProjectionError, SignFamily};
+use std::fmt;
+use tamis_queries::{Fingerprint, Histogram};
+
+/// S_j = Σ_u x(u)·s_j(u) for T rows j: the projection of a histogram x by a [`SignFamily`], exactly.
+///
+/// **It is raw data**: whoever has it has the counts. Only a [`Plan`](crate::Plan) makes something of it that may be
+/// published. Since it is a sum over records, sketches of parts merge into the sketch of the whole, one record can be added or
+/// removed, and a table can be read in pieces; order and threads never matter.
+///
+/// ```
+/// use tamis_projection::{Seed, SignFamily, Sketch};
+/// use tamis_queries::{Fingerprint, Histogram};
+/// let family = SignFamily::sparse(1 << 10, 1, 4, Seed([1; 32]))?;
+/// let (ann, bob) = (Fingerprint::raw(1), Fingerprint::raw(2));
+/// let table = Histogram::builder().add(ann, 2)?.add(bob, 1)?.build();
+///
+/// let whole = Sketch::of(&family, &table)?;
+/// let mut pieces = Sketch::empty(&family);
+/// for record in [bob, ann, ann] {
+///     pieces.add(record, 1)?;
+/// }
+/// assert_eq!(pieces.counters(), whole.counters());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Sketch {
+    family: SignFamily,
+    counters: Vec<i64>,
+    /// Σ |count| of all that was added or removed: no counter can be larger in magnitude.
+    reach: u64,
+}
+
+/// Without the counters: they are the data.
+impl fmt::Debug for Sketch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sketch").field("family", &self.family).finish_non_exhaustive()
+    }
+}
+
+impl Sketch {
+    /// Most records that may be added and removed, together.
+    pub const MAX_RECORDS: u64 = 1 << 50;
+
+    /// Of no records.
+    pub fn empty(family: &SignFamily) -> Self {
+        Self { family: family.clone(), counters: vec![0; family.width()], reach: 0 }
+    }
+
+    /// Of a whole histogram, on all threads.
+    ///
+    /// Cost: the column of each key. Memory: 8T bytes; for sparse signs that for each thread, if the table is large.
+    ///
+    /// # Errors
+    /// If there are more than [`MAX_RECORDS`](Self::MAX_RECORDS).
+    pub fn of(family: &SignFamily, histogram: &Histogram) -> Result<Self, ProjectionError> {
+        let reach = within_reach(0, histogram.total().unsigned_abs())?;
+        Ok(Self { family: family.clone(), counters: family.sum(histogram.entries()), reach })
+    }
+
+    /// Adds `count` records of one key; removes them if it is negative.
+    ///
+    /// # Errors
+    /// If more than [`MAX_RECORDS`](Self::MAX_RECORDS) would have been added and removed; then nothing is changed.
+    pub fn add(&mut self, key: Fingerprint, count: i64) -> Result<(), ProjectionError> {
+        self.reach = within_reach(self.reach, count.unsigned_abs())?;
+        for (row, sign) in self.family.column(key) {
+            self.counters[row] += sign * count;
+        }
+        Ok(())
+    }
+
+    /// Adds the records of another sketch of the same family.
+    ///
+    /// # Errors
+    /// If the family is another, or there would be more than [`MAX_RECORDS`](Self::MAX_RECORDS); then nothing is changed.
+    pub fn merge(&mut self, other: Self) -> Result<(), ProjectionError> {
+        self.combine(other, added)
+    }
+
+    /// Removes the records of another sketch of the same family.
+    ///
+    /// # Errors
+    /// As [`merge`](Self::merge).
+    pub fn subtract(&mut self, other: Self) -> Result<(), ProjectionError> {
+        self.combine(other, |mut difference, part| {
+            difference.iter_mut().zip(part).for_each(|(difference, value)| *difference -= value);
+            difference
+        })
+    }
+
+    fn combine(&mut self, other: Self, how: fn(Vec<i64>, Vec<i64>) -> Vec<i64>) -> Result<(), ProjectionError> {
+        if self.family != other.family {
+            return Err(ProjectionError::OtherFamily);
+        }
+        self.reach = within_reach(self.reach, other.reach)?;
+        self.counters = how(std::mem::take(&mut self.counters), other.counters);
+        Ok(())
+    }
+
+    /// The family.
+    pub fn family(&self) -> &SignFamily {
+        &self.family
+    }
+
+    /// S, one integer a row. As private as the data.
+    pub fn counters(&self) -> &[i64] {
+        &self.counters
+    }
+
+    pub(crate) fn into_parts(self) -> (SignFamily, Vec<i64>) {
+        (self.family, self.counters)
+    }
+}
+
+fn within_reach(reach: u64, more: u64) -> Result<u64, ProjectionError> {
+    reach.checked_add(more).filter(|&sum| sum <= Sketch::MAX_RECORDS).ok_or(ProjectionError::TooManyRecords)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Seed;
+
+    #[test]
+    fn what_cannot_be_counted_is_refused_and_changes_nothing() {
+        let family = SignFamily::dense(64, 2, Seed([0; 32])).unwrap();
+        let mut sketch = Sketch::empty(&family);
+        sketch.add(Fingerprint::raw(1), 1 << 50).unwrap();
+        let before = sketch.counters().to_vec();
+        for count in [1, -1, i64::MAX, i64::MIN] {
+            assert_eq!(sketch.add(Fingerprint::raw(2), count), Err(ProjectionError::TooManyRecords));
+        }
+        let mut one = Sketch::empty(&family);
+        one.add(Fingerprint::raw(3), 1).unwrap();
+        assert_eq!(sketch.merge(one), Err(ProjectionError::TooManyRecords));
+        assert_eq!(sketch.counters(), before);
+        let other = SignFamily::dense(64, 2, Seed([1; 32])).unwrap();
+        assert_eq!(sketch.subtract(Sketch::empty(&other)), Err(ProjectionError::OtherFamily));
+    }
+
+    #[test]
+    fn debug_output_does_not_tell_the_data() {
+        let family = SignFamily::dense(64, 2, Seed([0; 32])).unwrap();
+        let mut sketch = Sketch::empty(&family);
+        sketch.add(Fingerprint::raw(1), 987_654_321).unwrap();
+        assert!(!format!("{sketch:?}").contains("987654321"));
+    }
+}
