@@ -110,11 +110,16 @@ impl Answer {
     }
 }
 
+/// With fewer rows neither the sample variance nor the estimate of the kurtosis is to be relied upon.
+const LEAST_ROWS: usize = 256;
+
 impl ProjectionRelease {
     /// Largest magnitude of a value, by far.
     const MAX_VALUE: u64 = 1 << 54;
 
     /// A release as it was published: a plan, the seed and the noisy values. It adds no noise.
+    ///
+    /// That the values were made by this plan is then the word of whoever published them.
     ///
     /// # Errors
     /// If there are not as many values as the plan has rows, or one is beyond ±2⁵⁴.
@@ -177,7 +182,10 @@ impl ProjectionRelease {
         rows.for_each(|row, weight| product += i128::from(self.values[row]) * i128::from(weight));
         let value = product as f64 / nonzeros / unit;
         let (standard_error, rule) = match self.family.shape().signs() {
-            Signs::Dense => (self.dense_error(&rows, value), Rule::Normal),
+            Signs::Dense => {
+                let rule = if self.values.len() < LEAST_ROWS { Rule::Conservative } else { Rule::Normal };
+                (self.dense_error(&rows, value), rule)
+            }
             Signs::Sparse { .. } => self.sparse_error(query, &rows, value),
         };
         Answer { value, standard_error, rule }
@@ -215,7 +223,9 @@ impl ProjectionRelease {
         let share = |cumulant: f64| if cumulant > 0.0 { cumulant / variance.powi(2) } else { 0.0 };
         let of_keys = share(own_fourths * self.fourth_powers / (nonzeros.powi(2) * width));
         let of_noise = share(noise.fourth_cumulant() * fourths / nonzeros.powi(4));
-        let rule = if of_keys + of_noise <= MOST_KURTOSIS {
+        let rule = if self.values.len() < LEAST_ROWS {
+            Rule::Conservative
+        } else if of_keys + of_noise <= MOST_KURTOSIS {
             Rule::Normal
         } else if of_keys <= MOST_KURTOSIS {
             Rule::FewKeys

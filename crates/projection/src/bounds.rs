@@ -86,9 +86,11 @@ pub fn least_width(distortion: f64, independence: Independence, queries: Queries
 
 /// The least ς for which T is enough; none if even ς = 1 needs more rows.
 pub fn least_distortion(width: f64, independence: Independence, queries: Queries, beta: Beta) -> Option<f64> {
-    if !(1.0..=1e300).contains(&width) {
+    if width.is_nan() || width < 1.0 {
         return None;
     }
+    // Fewer rows than there are only make the answer larger; beyond, the moments cancel in floats.
+    let width = width.min(1e18);
     let Independence::Keys(keys) = independence else {
         return least_distortion_in_full(width, queries, beta);
     };
@@ -115,7 +117,7 @@ fn least_distortion_in_full(width: f64, queries: Queries, beta: Beta) -> Option<
 /// Moments beyond are of no use for any k and β of note: the best order is about 2 ln(4k/β).
 const HIGHEST_ORDER: u32 = 128;
 
-/// ln M_p, from above: on a cell [a, b] the integral is at most tail(a)·(bᵖ − aᵖ), since the tail falls.
+/// ln M_p, from above, or infinite where it is beyond all floats: on a cell [a, b] the integral is at most tail(a)·(bᵖ − aᵖ), since the tail falls.
 fn log_moment(order: u32, width: f64) -> f64 {
     const RATIO: f64 = 1.002;
     let tail = |s: f64| {
@@ -129,6 +131,9 @@ fn log_moment(order: u32, width: f64) -> f64 {
     let mut sum = power(low);
     loop {
         let high = RATIO * low;
+        if !power(high).is_finite() {
+            return f64::INFINITY;
+        }
         let tail = tail(low / width.sqrt());
         let cell = tail * (power(high) - power(low));
         sum += cell;
@@ -203,6 +208,19 @@ pub fn standard_error(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every legal independence is answered at every width, however small or large.
+    #[test]
+    fn every_independence_is_answered() {
+        let (queries, beta) = (Queries::new(1_000_000).unwrap(), Beta::new(0.05).unwrap());
+        for keys in [2, 4, 64, 200, 256] {
+            for width in [1.0, 2.0, 64.0, 1e6, 1e40, 1e300, f64::INFINITY] {
+                let least = least_distortion(width, Independence::Keys(keys), queries, beta);
+                assert!(least.is_none_or(|least| 0.0 < least && least < 1.0), "{keys} {width}: {least:?}");
+            }
+            assert!(least_width(0.1, Independence::Keys(keys), queries, beta) > 1_000.0);
+        }
+    }
 
     #[test]
     fn the_least_distortion_is_the_least() {

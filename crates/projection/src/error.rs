@@ -22,6 +22,19 @@ pub enum ProjectionError {
     /// r.
     #[error("the independence must be from 2 to {max}, got {0}", max = Shape::MAX_INDEPENDENCE)]
     Independence(u32),
+    /// An r that leaves error bars without ground.
+    #[error("answers with error bars need at least {least}-wise independence, got {0}", least = crate::Builder::INDEPENDENCE)]
+    IndependenceOfAnswers(u32),
+    /// Data whose units have more rows than the noise is for.
+    #[error(
+        "the plan is for at most {planned} rows a unit, the data was bounded to {bounded}: bound it to fewer, or plan for more"
+    )]
+    RowsBeyondPlan {
+        /// L of the plan.
+        planned: u32,
+        /// L of the data.
+        bounded: u32,
+    },
     /// T and r together.
     #[error("width and independence ask for {coefficients} coefficients; up to {max} are served: lower one of them", max = Shape::MAX_COEFFICIENTS)]
     Description {

@@ -278,7 +278,8 @@ impl Builder {
         self
     }
 
-    /// How many columns at a time are to be independent.
+    /// How many columns at a time are to be independent: 4 or more, or the standard errors of answers would be wrong on
+    /// structured keys.
     pub fn independence(mut self, independence: u32) -> Self {
         self.independence = independence;
         self
@@ -322,6 +323,9 @@ impl Builder {
     pub fn build(self) -> Result<Plan, ProjectionError> {
         if !(1..=1_000_000).contains(&self.rows_per_unit) {
             return Err(ProjectionError::RowsPerUnit(self.rows_per_unit));
+        }
+        if self.independence < Self::INDEPENDENCE {
+            return Err(ProjectionError::IndependenceOfAnswers(self.independence));
         }
         let sizes =
             [("records", self.records), ("support", self.support), ("key multiplicity", Some(self.key_multiplicity))];
@@ -594,6 +598,9 @@ impl Plan {
     /// assert!((7_000.0..8_000.0).contains(&bound) && !is_vacuous(bound, 1e6));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// For keys that were fingerprinted add [`collision_bound`](tamis_queries::FingerprintKey::collision_bound) to β, and for
+    /// fractional weights n·2⁻²¹ to the bound.
     pub fn guarantee(
         &self,
         squared_query_norm: f64,
@@ -617,7 +624,8 @@ impl Plan {
     /// A release of the data. The seed is drawn before the data is read.
     ///
     /// # Errors
-    /// If there are more records than a [`Sketch`] holds.
+    /// If the data was [bounded](Histogram::rows_per_unit) to more rows a unit than the plan is for. That does not depend on the
+    /// rows themselves. Data that was not bounded is taken at the caller's word.
     pub fn release<R: CryptoRng + ?Sized>(
         &self,
         data: &Histogram,
@@ -631,12 +639,15 @@ impl Plan {
     /// as [`Seed::draw`] does.
     ///
     /// # Errors
-    /// If the sketch has another shape than the plan.
+    /// If the sketch has another shape than the plan, or more rows a unit than it is for (parts add up).
     pub fn release_sketch<R: CryptoRng + ?Sized>(
         &self,
         sketch: Sketch,
         rng: &mut R,
     ) -> Result<ProjectionRelease, ProjectionError> {
+        if let Some(bounded) = sketch.rows_per_unit().filter(|&bounded| bounded > self.rows_per_unit) {
+            return Err(ProjectionError::RowsBeyondPlan { planned: self.rows_per_unit, bounded });
+        }
         let (family, mut values) = sketch.into_parts();
         if family.shape() != self.shape {
             let planned = self.shape.width() as usize;

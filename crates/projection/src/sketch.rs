@@ -31,6 +31,8 @@ pub struct Sketch {
     counters: Vec<i64>,
     /// Σ |count| of all that was added or removed: no counter can be larger in magnitude.
     reach: u64,
+    /// As of a [`Histogram`]: parts add up, and a record added alone has no bound.
+    rows_per_unit: Option<u32>,
 }
 
 /// Without the counters: they are the data.
@@ -46,7 +48,7 @@ impl Sketch {
 
     /// Of no records.
     pub fn empty(family: &SignFamily) -> Self {
-        Self { family: family.clone(), counters: vec![0; family.width()], reach: 0 }
+        Self { family: family.clone(), counters: vec![0; family.width()], reach: 0, rows_per_unit: Some(0) }
     }
 
     /// Of a whole histogram, on all threads.
@@ -57,7 +59,12 @@ impl Sketch {
     /// If there are more than [`MAX_RECORDS`](Self::MAX_RECORDS).
     pub fn of(family: &SignFamily, histogram: &Histogram) -> Result<Self, ProjectionError> {
         let reach = within_reach(0, histogram.total().unsigned_abs())?;
-        Ok(Self { family: family.clone(), counters: family.sum(histogram.entries()), reach })
+        Ok(Self {
+            family: family.clone(),
+            counters: family.sum(histogram.entries()),
+            reach,
+            rows_per_unit: histogram.rows_per_unit(),
+        })
     }
 
     /// Adds `count` records of one key; removes them if it is negative.
@@ -66,6 +73,7 @@ impl Sketch {
     /// If more than [`MAX_RECORDS`](Self::MAX_RECORDS) would have been added and removed; then nothing is changed.
     pub fn add(&mut self, key: Fingerprint, count: i64) -> Result<(), ProjectionError> {
         self.reach = within_reach(self.reach, count.unsigned_abs())?;
+        self.rows_per_unit = None;
         for (row, sign) in self.family.column(key) {
             self.counters[row] += sign * count;
         }
@@ -96,6 +104,8 @@ impl Sketch {
             return Err(ProjectionError::OtherFamily);
         }
         self.reach = within_reach(self.reach, other.reach)?;
+        self.rows_per_unit =
+            self.rows_per_unit.zip(other.rows_per_unit).and_then(|(rows, more)| rows.checked_add(more));
         self.counters = how(std::mem::take(&mut self.counters), other.counters);
         Ok(())
     }
@@ -103,6 +113,11 @@ impl Sketch {
     /// The family.
     pub fn family(&self) -> &SignFamily {
         &self.family
+    }
+
+    /// How many rows a unit of privacy has at most, if that is known: see [`Histogram::rows_per_unit`].
+    pub fn rows_per_unit(&self) -> Option<u32> {
+        self.rows_per_unit
     }
 
     /// S, one integer a row. As private as the data.

@@ -15,7 +15,7 @@ use tamis_projection::release::{l1_sensitivity, squared_l2_sensitivity};
 use tamis_projection::{
     Answer, Builder, Noise, NoiseKind, Plan, ProjectionError, ProjectionRelease, Rule, Seed, Shape, SignFamily, Sketch,
 };
-use tamis_queries::{Fingerprint, Histogram, SparseQuery};
+use tamis_queries::{ContributionBound, Element, Fingerprint, FingerprintKey, Histogram, SparseQuery};
 
 /// Of each test, and the standard deviations that it stands for.
 const FALSE_ALARM: f64 = 1e-6;
@@ -428,7 +428,7 @@ fn the_theorem_holds() {
     for unproven in [
         add_remove_builder(pure(1.0)).dense().width(1024).independence(32),
         add_remove_builder(approximate()).nonzeros(8).noise(NoiseKind::Gaussian).width(1024).independence(32),
-        add_remove_builder(approximate()).dense().noise(NoiseKind::Gaussian).width(1024).independence(3),
+        add_remove_builder(approximate()).dense().noise(NoiseKind::Gaussian).width(1024).independence(4),
     ] {
         assert_eq!(unproven.build().unwrap().guarantee(50.0, 300.0, queries, beta), None);
     }
@@ -467,6 +467,10 @@ fn what_cannot_be_is_refused() {
         let builder = ProjectionRelease::builder(pure(1.0), Neighbours::AddRemove, rows).width(64);
         assert_eq!(builder.build().unwrap_err(), ProjectionError::RowsPerUnit(rows));
     }
+    for few in [2, 3] {
+        let error = builder().width(64).independence(few).build().unwrap_err();
+        assert_eq!(error, ProjectionError::IndependenceOfAnswers(few));
+    }
     let plan = builder().width(64).build().unwrap();
     let other = SignFamily::sparse(128, 1, 4, Seed([0; 32])).unwrap();
     let wrong = plan.release_sketch(Sketch::empty(&other), &mut ChaCha12Rng::seed_from_u64(0));
@@ -475,6 +479,28 @@ fn what_cannot_be_is_refused() {
         let answer = Answer { value: 0.0, standard_error: 1.0, rule: Rule::Normal };
         assert!(matches!(answer.interval(level), Err(ProjectionError::Level(_))));
     }
+}
+
+/// A table bounded to L rows a unit is not released with noise for fewer: neither whole, nor as parts whose bounds add up.
+#[test]
+fn more_rows_a_unit_than_planned_are_refused() {
+    let bounded = |rows: u32| {
+        let mut bound = ContributionBound::new(rows, FingerprintKey::new([7; 16])).unwrap();
+        (0..3).for_each(|place| bound.add(&Element::number(1), Fingerprint::raw(place)));
+        bound.histogram().unwrap()
+    };
+    let plan = |rows| ProjectionRelease::builder(pure(1.0), Neighbours::AddRemove, rows).width(64).build().unwrap();
+    let release = |rows, data: &Histogram| plan(rows).release(data, &mut ChaCha12Rng::seed_from_u64(0)).map(drop);
+    let refusal = |planned, bounded| Err(ProjectionError::RowsBeyondPlan { planned, bounded });
+    assert_eq!(release(2, &bounded(2)), Ok(()));
+    assert_eq!(release(1, &bounded(2)), refusal(1, 2));
+    assert_eq!(release(1, &bounded(1).merge(&bounded(1)).unwrap()), refusal(1, 2));
+
+    let family = SignFamily::new(plan(1).shape(), Seed([0; 32]));
+    let mut parts = Sketch::of(&family, &bounded(1)).unwrap();
+    parts.merge(Sketch::of(&family, &bounded(1)).unwrap()).unwrap();
+    let refused = plan(1).release_sketch(parts, &mut ChaCha12Rng::seed_from_u64(0)).map(drop);
+    assert_eq!(refused, refusal(1, 2));
 }
 
 #[test]

@@ -68,7 +68,7 @@ pub enum ConjunctionError {
         "the conjunction holds on 2^{free} = {:.0} points, and at most 2^24 = 16777216 can be listed: \
          fix {} literals more",
         2f64.powi(*free as i32),
-        free - Conjunction::MAX_FREE
+        free.saturating_sub(Conjunction::MAX_FREE)
     )]
     TooManyPoints {
         /// How many literals are free.

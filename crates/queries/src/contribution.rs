@@ -24,6 +24,7 @@
 
 use crate::{Element, Fingerprint, FingerprintKey, Histogram, HistogramError};
 use std::collections::{BinaryHeap, HashMap};
+use std::fmt;
 
 /// Keeps at most L rows of each unit.
 ///
@@ -39,7 +40,10 @@ use std::collections::{BinaryHeap, HashMap};
 /// assert_eq!(bound.histogram()?.total(), 3); // two rows of Ann, one of Bob
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+///
+/// All rows of a table go through one bound. Of two tables that were bounded apart and then merged a unit may have rows in
+/// both: [`Histogram::rows_per_unit`] keeps count of that.
+#[derive(Clone)]
 pub struct ContributionBound {
     rows_per_unit: u32,
     key: FingerprintKey,
@@ -47,6 +51,13 @@ pub struct ContributionBound {
     // top of each heap is the row that goes first.
     units: HashMap<Element, BinaryHeap<(Fingerprint, Fingerprint)>>,
     dropped: u64,
+}
+
+/// Without the units and their rows: they are the data.
+impl fmt::Debug for ContributionBound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ContributionBound").field("rows_per_unit", &self.rows_per_unit).finish_non_exhaustive()
+    }
 }
 
 /// A bound of no rows at all.
@@ -101,10 +112,10 @@ impl ContributionBound {
     /// # Errors
     /// If they are more than [`Histogram::MAX_TOTAL`].
     pub fn histogram(self) -> Result<Histogram, HistogramError> {
-        let mut histogram = Histogram::builder();
+        let (mut histogram, rows_per_unit) = (Histogram::builder(), self.rows_per_unit);
         for (_, row) in self.units.into_values().flatten() {
             histogram.add(row, 1)?;
         }
-        Ok(histogram.build())
+        Ok(histogram.build().bounded(rows_per_unit))
     }
 }

@@ -19,6 +19,7 @@
 //! hash table, so whoever chooses the keys cannot drive this up.
 
 use crate::Fingerprint;
+use std::fmt;
 
 /// Checked, non-negative counts of fingerprints.
 ///
@@ -30,11 +31,19 @@ use crate::Fingerprint;
 /// assert_eq!((rows.total(), rows.distinct(), rows.squared_norm()), (5, 2, 13));
 /// # Ok::<(), tamis_queries::HistogramError>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
     // Sorted by fingerprint, each once, every count positive, `total` their sum and at most MAX_TOTAL.
     entries: Vec<(Fingerprint, i64)>,
     total: i64,
+    rows_per_unit: Option<u32>,
+}
+
+/// Without the counts: they are the data.
+impl fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Histogram").field("rows_per_unit", &self.rows_per_unit).finish_non_exhaustive()
+    }
 }
 
 /// Counts that a histogram cannot hold.
@@ -90,7 +99,19 @@ impl Histogram {
         self.entries.iter().map(|&(_, count)| u128::from(count.unsigned_abs()).pow(2)).sum()
     }
 
+    /// L: how many rows a unit of privacy has at most, if a [`ContributionBound`](crate::ContributionBound) stood before it.
+    pub fn rows_per_unit(&self) -> Option<u32> {
+        self.rows_per_unit
+    }
+
+    /// The same rows, said to have been bounded.
+    pub(crate) fn bounded(self, rows_per_unit: u32) -> Self {
+        Self { rows_per_unit: Some(rows_per_unit), ..self }
+    }
+
     /// The rows of both. Cost: O(distinct of both).
+    ///
+    /// A unit may have rows in both: so the bounds on its rows add up, and are unknown if one of them is.
     ///
     /// ```
     /// use tamis_queries::{Fingerprint, Histogram};
@@ -104,7 +125,8 @@ impl Histogram {
     /// If they are more than [`MAX_TOTAL`](Self::MAX_TOTAL) together.
     pub fn merge(&self, other: &Self) -> Result<Self, HistogramError> {
         let total = checked_total(self.total, other.total)?;
-        Ok(Self { entries: summed([self.entries(), other.entries()].concat()), total })
+        let rows_per_unit = self.rows_per_unit.zip(other.rows_per_unit).and_then(|(rows, more)| rows.checked_add(more));
+        Ok(Self { entries: summed([self.entries(), other.entries()].concat()), total, rows_per_unit })
     }
 
     /// Takes `count` rows of `fingerprint` away. Cost: O(distinct) if none is left, else O(log distinct).
@@ -143,12 +165,19 @@ impl Histogram {
 }
 
 /// Rows on their way into a [`Histogram`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct HistogramBuilder {
     // `merged` is sorted and summed; `pending` is as it came.
     merged: Vec<(Fingerprint, i64)>,
     pending: Vec<(Fingerprint, i64)>,
     total: i64,
+}
+
+/// Without the counts: they are the data.
+impl fmt::Debug for HistogramBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HistogramBuilder").finish_non_exhaustive()
+    }
 }
 
 impl HistogramBuilder {
@@ -185,7 +214,7 @@ impl HistogramBuilder {
         self.settle();
         let Self { merged: mut entries, total, .. } = std::mem::take(self);
         entries.shrink_to_fit();
-        Histogram { entries, total }
+        Histogram { entries, total, rows_per_unit: None }
     }
 }
 

@@ -208,3 +208,25 @@ fn ranks_without_the_unit_are_found_unfair() {
     let wins = (0..UNITS).filter(|_| rank(1) < rank(2)).count();
     assert!(!is_fair(wins as i64));
 }
+
+#[test]
+fn debug_output_does_not_tell_the_data() {
+    let mut bound = ContributionBound::new(2, FingerprintKey::new(KEY)).unwrap();
+    bound.add(&Element::bytes(b"ann@example.org"), Fingerprint::raw(987_654_321));
+    let mut builder = Histogram::builder();
+    builder.add(Fingerprint::raw(987_654_321), 123_456_789).unwrap();
+    let texts = [format!("{bound:?}"), format!("{builder:?}"), format!("{:?}", builder.build())];
+    for text in texts {
+        assert!(!text.contains("987654321") && !text.contains("123456789") && !text.contains("97, 110"), "{text}");
+    }
+}
+
+/// Of a unit that has rows in two parts, both bounds count; without one, nothing is known.
+#[test]
+fn bounds_of_parts_add_up() {
+    let part = || bounded(2, &[(1, 1), (1, 2), (1, 3)]).histogram().unwrap();
+    assert_eq!(part().rows_per_unit(), Some(2));
+    assert_eq!(part().merge(&part()).unwrap().rows_per_unit(), Some(4));
+    let unbounded = Histogram::builder().build();
+    assert_eq!(part().merge(&unbounded).unwrap().rows_per_unit(), None);
+}
