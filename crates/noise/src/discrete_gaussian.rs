@@ -220,8 +220,10 @@ impl DiscreteGaussian {
     #[cold]
     #[inline(never)]
     fn trial_exactly(&self, [proposal, coin]: [u64; 2], known: [u32; 2], words: &mut impl Words) -> Option<i64> {
-        let y = self.proposal.draw_exactly(proposal, known[0] as usize, words);
-        self.accepts_exactly(y, LazyUniform::new(coin >> (64 - known[1]), known[1] as usize), words).then_some(y)
+        // Lossless: at most 64 bits.
+        let [proposal_bits, coin_bits] = known.map(|bits| bits as usize);
+        let y = self.proposal.draw_exactly(proposal, proposal_bits, words);
+        self.accepts_exactly(y, LazyUniform::new(coin >> (64 - coin_bits), coin_bits), words).then_some(y)
     }
 
     fn accepts_exactly(&self, y: i64, mut coin: LazyUniform, words: &mut impl Words) -> bool {

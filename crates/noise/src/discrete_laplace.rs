@@ -79,6 +79,7 @@ pub fn margin(scale: &Scale, probability: f64) -> u64 {
     let q = (-1.0 / t).exp();
     // A relative 1e-12 is more than exp, ln and the products may be off by.
     let reach = t * (2.0 / ((1.0 + q) * probability)).ln() * (1.0 + 1e-12);
+    // Whole and not negative; beyond the integers it becomes the largest, an error that nothing is worse than.
     (reach.ceil() - 1.0).max(0.0) as u64
 }
 

@@ -5,7 +5,9 @@
 //! 59 ± 11, and is rejected here by the very same test.
 
 use chacha20::ChaCha12Rng;
-use rand::SeedableRng;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use tamis_noise::{DiscreteGaussian, DiscreteLaplace, Scale, Variance};
 use tamis_oracle::statistics::{ChiSquare, IntegerBins};
 
@@ -73,4 +75,24 @@ fn a_sigma_two_percent_off_is_rejected() {
         let test = gaussian(sigma * 0.98, sigma, seed as u64);
         assert!(!test.accepts(FALSE_ALARM), "σ {sigma}: {test:?}");
     }
+}
+
+/// A batch takes the words of single draws, in their order, from every kind of generator that is in use here: a block
+/// generator that is cryptographic, the standard one, and one that makes a word at a time.
+#[test]
+fn a_batch_is_the_single_draws_on_every_generator() {
+    fn agrees<R: Rng + SeedableRng>() {
+        let laplace = DiscreteLaplace::new(Scale::new(1e9).unwrap());
+        let gaussian = DiscreteGaussian::new(Variance::new(100.0).unwrap());
+        let (mut one, mut many) = (R::seed_from_u64(1), R::seed_from_u64(1));
+        let (mut some, mut more) = ([0; 777], [0; 777]);
+        laplace.fill(&mut some, &mut many);
+        gaussian.fill(&mut more, &mut many);
+        assert_eq!(some, std::array::from_fn(|_| laplace.sample(&mut one)));
+        assert_eq!(more, std::array::from_fn(|_| gaussian.sample(&mut one)));
+        assert_eq!(one.next_u64(), many.next_u64());
+    }
+    agrees::<ChaCha12Rng>();
+    agrees::<StdRng>();
+    agrees::<Xoshiro256PlusPlus>();
 }
