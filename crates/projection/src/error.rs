@@ -82,16 +82,16 @@ pub enum ProjectionError {
          histogram, or plan with heavy keys off"
     )]
     HeavyFromSketch,
-    /// An error that nothing within the file reaches.
-    #[error("no release within {bytes} bytes has an error of {wanted} records: the least is {least}; {remedy}")]
+    /// An error that nothing that may be chosen has.
+    #[error("an error of {wanted} records is out of reach: the least is {least}, by {by}; {remedy}")]
     Unreachable {
-        /// The size allowed.
-        bytes: u64,
         /// The error asked for.
         wanted: String,
         /// The least that is predicted.
         least: String,
-        /// What would reach it.
+        /// What has it.
+        by: String,
+        /// What would reach what was asked for.
         remedy: String,
     },
     /// L.

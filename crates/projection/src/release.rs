@@ -296,8 +296,7 @@ impl Candidate<'_> {
 
     fn in_words(&self) -> String {
         let (signs, noise) = (signs_in_words(self.shape.signs()), kind_in_words(self.division.noise));
-        let apart = if self.division.heavy.is_some() { ", heavy keys apart" } else { "" };
-        format!("{} rows of {signs} with {noise} noise{apart}", self.shape.width())
+        format!("{} rows of {signs} with {noise} noise", self.shape.width())
     }
 }
 
@@ -564,25 +563,25 @@ impl Builder {
         let enough = (wanted / multiplier).powi(2) / support;
         let good = candidates.iter().filter(|candidate| candidate.variance <= enough);
         good.min_by(|a, b| a.bytes().total_cmp(&b.bytes())).ok_or_else(|| ProjectionError::Unreachable {
-            bytes: self.file_bytes,
             wanted: wanted.to_string(),
             least: format!("{:.1}", multiplier * (support * least.variance).sqrt()),
+            by: least.in_words(),
             remedy: self.remedy(least, enough, support),
         })
     }
 
-    /// What would bring the variance per key down, or the length of lists.
+    /// What would bring the variance per key down to `enough`, or the length of lists.
     fn remedy(&self, least: &Candidate, enough: f64, support: f64) -> String {
         let signal = least.division.norm.unwrap_or(0.0) / f64::from(least.shape.width());
-        let keys = (support * enough / least.variance).floor();
-        let shorter = if keys >= 1.0 { format!("lists of at most {keys} keys would have it") } else { String::new() };
         let more = if signal < enough {
+            // Noise falls as 1/ε, or faster.
             let factor = ((least.variance - signal) / (enough - signal)).sqrt();
-            format!("an epsilon of about {:.2} would reach it", self.budget.epsilon().to_f64_up() * factor)
+            format!("epsilon = {} would reach it", two_digits_up(self.budget.epsilon().to_f64_up() * factor))
         } else {
-            "more noise than is added comes from other keys: it takes a larger file".to_owned()
+            "other keys alone err by more, so it takes more rows: a larger file".to_owned()
         };
-        [more, shorter].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", or ")
+        let keys = (support * enough / least.variance).floor();
+        if keys >= 1.0 { format!("{more}; so would lists of {keys} keys") } else { more }
     }
 
     /// The chosen shape; where the theorem is asked for, with the least independence that makes the most of it.
@@ -646,12 +645,18 @@ fn explain(plan: &Plan, chosen: &Candidate, candidates: &[Candidate]) -> String 
     lines.extend(plan.heavy.as_ref().map(|threshold| explain_heavy(plan, threshold)));
     lines.extend(explain_errors(plan));
     lines.extend(explain_confidence(plan));
-    let kind =
-        |candidate: &Candidate| (candidate.shape.signs(), candidate.division.noise, candidate.division.heavy.is_some());
-    let others = candidates.iter().filter(|other| kind(other) != kind(chosen));
-    if let Some(second) = others.min_by(|a, b| a.variance.total_cmp(&b.variance)) {
-        let ratio = (second.variance / chosen.variance).sqrt();
-        lines.push(format!("Next best: {}, error {ratio:.2} times as large.", second.in_words()));
+    let best = |others: &dyn Fn(&Candidate) -> bool| {
+        let least = candidates.iter().filter(|other| others(other)).min_by(|a, b| a.variance.total_cmp(&b.variance))?;
+        Some((least.in_words(), (least.variance / chosen.variance).sqrt()))
+    };
+    let apart = |candidate: &Candidate| candidate.division.heavy.is_some();
+    let kind = |candidate: &Candidate| (candidate.shape.signs(), candidate.division.noise);
+    if let Some((second, ratio)) = best(&|other| apart(other) == apart(chosen) && kind(other) != kind(chosen)) {
+        lines.push(format!("Next best: {second}, error {ratio:.2} times as large."));
+    }
+    if let Some((second, ratio)) = best(&|other| apart(other) != apart(chosen)) {
+        let with = if apart(chosen) { "Without" } else { "With" };
+        lines.push(format!("{with} heavy keys apart: {second}, error {ratio:.2} times as large."));
     }
     lines.into_iter().map(|line| line + "\n").collect()
 }
@@ -702,6 +707,12 @@ fn explain_confidence(plan: &Plan) -> Vec<String> {
         format!("Guaranteed by the theorem for queries fixed beforehand: within {bound:.1} records{vacuous}.")
     }));
     lines
+}
+
+/// To two digits, and not below.
+fn two_digits_up(value: f64) -> f64 {
+    // 5 % more are at least the half of a last digit that rounding can take away. Cannot fail: what was printed is read.
+    format!("{:.1e}", 1.05 * value).parse().expect("a number")
 }
 
 /// By the entropy of a bell curve of the variance of a value, in bits: what a good compressor reaches.
