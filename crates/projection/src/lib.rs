@@ -6,6 +6,7 @@
 //! | [`family`] | the public matrix of signs, from a seed |
 //! | [`sketch`] | the projection of a table: exact integers, linear, as private as the table |
 //! | [`release`] | the only place with noise: plan, privacy, defaults |
+//! | [`heavy`] | keys that occur often, released apart: what it costs and when it pays |
 //! | [`answer`] | from the release alone: value, standard error, interval |
 //! | [`bounds`] | the theorem, and errors predicted beforehand |
 //!
@@ -39,11 +40,13 @@ pub mod bounds;
 mod error;
 pub mod family;
 mod gf64;
+pub mod heavy;
 pub mod release;
 pub mod sketch;
 
 pub use answer::{Answer, Interval, ProjectionRelease, Rule};
 pub use error::ProjectionError;
 pub use family::{Seed, Shape, SignFamily, Signs};
+pub use heavy::HeavyKeys;
 pub use release::{Builder, Noise, NoiseKind, Plan};
 pub use sketch::Sketch;
