@@ -250,3 +250,184 @@ fn account(request: &Request, contents: &Contents, out: &Path, bytes: u64) {
     let asked = if request.bits.is_some() { "--queries QUERIES.jsonl" } else { "--list KEYS.txt" };
     note(false, &format!("next      tamis answer {out} {asked}"));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+    use rand::SeedableRng;
+    use rand::rngs::StdRng;
+    use std::io::Write;
+    use std::sync::Arc;
+    use tempfile::NamedTempFile;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    const COMMON: &str = "release FILE --out OUT --epsilon 1 --neighbours add-remove --width 1024";
+
+    /// A release of a file with a generator for tests, and its bytes.
+    fn release_with(file: &NamedTempFile, more: &str, seed: u64) -> (ReleaseFile, Contents, Vec<u8>) {
+        let words = COMMON.split(' ').chain(more.split(' '));
+        let arguments = Command::try_parse_from(words).unwrap_or_else(|error| panic!("{error}")).arguments;
+        let request = Request::check(&arguments).unwrap();
+        let (source, mut rng) = (Source::of(file.path()), StdRng::seed_from_u64(seed));
+        let (release, contents) = make(&request, &source, &Progress::new(true), &mut rng).unwrap();
+        let mut bytes = Vec::new();
+        release.write(&mut bytes).unwrap();
+        (release, contents, bytes)
+    }
+
+    fn bytes_of(file: &NamedTempFile, more: &str) -> Vec<u8> {
+        release_with(file, more, 1).2
+    }
+
+    fn csv(header: &str, rows: &[String]) -> NamedTempFile {
+        let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
+        writeln!(file, "{header}").unwrap();
+        rows.iter().for_each(|row| writeln!(file, "{row}").unwrap());
+        file
+    }
+
+    /// Visits: 40 people, some with many rows, some of them equal.
+    fn visits() -> Vec<String> {
+        (0..500u32).map(|row| format!("user{},place{},{}", row * row % 40, row % 7, row % 3)).collect()
+    }
+
+    /// The three ways in which rows are counted: streamed, by key, by unit.
+    const WAYS: [&str; 3] = [
+        "--key place --unit row",
+        "--key place,user --unit row --delta 1e-6 --heavy on",
+        "--key place --unit user --max-rows 4",
+    ];
+
+    #[test]
+    fn order_of_rows_and_number_of_threads_do_not_matter() {
+        let rows = visits();
+        let reversed: Vec<String> = rows.iter().rev().cloned().collect();
+        let (forward, backward) = (csv("user,place,n", &rows), csv("user,place,n", &reversed));
+        for way in WAYS {
+            let expected = bytes_of(&forward, way);
+            assert_eq!(bytes_of(&backward, way), expected, "{way}");
+            for threads in [1, 2] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                assert_eq!(pool.install(|| bytes_of(&backward, way)), expected, "{way}, {threads} threads");
+            }
+            assert_ne!(release_with(&forward, way, 2).2, expected, "{way}");
+        }
+    }
+
+    /// The same generator draws the same signs and the same noise: what differs is the record.
+    #[test]
+    fn one_record_more_moves_the_sums_of_its_key_by_one() {
+        let mut rows = visits();
+        let before = release_with(&csv("user,place,n", &rows), "--key place --unit row --nonzeros 4", 1).0;
+        rows.insert(77, "user1,elsewhere,1".to_owned());
+        let after = release_with(&csv("user,place,n", &rows), "--key place --unit row --nonzeros 4", 1).0;
+        let key = after.keys.fingerprint(&["elsewhere"]).unwrap();
+        let column = after.release.family().column(key);
+        let mut moved = before.release.values().to_vec();
+        column.iter().for_each(|&(row, sign)| moved[row] += sign);
+        assert_eq!(column.len(), 4);
+        assert_eq!(after.release.values(), moved);
+    }
+
+    /// Counted rows are the rows they count, in every order and in pieces.
+    #[test]
+    fn counted_rows_are_the_rows_they_count() {
+        let one_by_one: Vec<String> = ["a", "b", "a", "a", "b", "c"].map(str::to_owned).into();
+        let one_by_one = csv("place", &one_by_one);
+        let counted = csv("n,place", &["2,a", " 2.0 ,b", "0,d", "1e0,a", "+1,c"].map(str::to_owned));
+        for way in ["--key place --unit row", "--key place --unit row --delta 1e-6 --heavy on"] {
+            assert_eq!(bytes_of(&counted, &format!("{way} --count n")), bytes_of(&one_by_one, way), "{way}");
+        }
+        let contents = release_with(&counted, "--key place --count n --unit row", 1).1;
+        assert_eq!(contents, Contents { rows: 5, records: 6, dropped: 0 });
+    }
+
+    #[test]
+    fn rows_beyond_the_bound_are_dropped() {
+        let file = csv("user,place,n", &visits());
+        let contents = release_with(&file, "--key place --unit user --max-rows 4", 1).1;
+        assert_eq!((contents.rows, contents.records + contents.dropped), (500, 500));
+        assert!(contents.dropped > 300, "{contents:?}");
+        // A bound that nobody reaches changes the noise and nothing else: 500 rows are all there.
+        assert_eq!(release_with(&file, "--key place --unit user --max-rows 500", 1).1.dropped, 0);
+    }
+
+    /// n is the same in all neighbours only if a unit is replaced and has exactly one record.
+    #[test]
+    fn the_number_of_records_is_published_only_where_it_is_public() {
+        let file = csv("user,place,n", &visits());
+        let records = |more: &str| {
+            let words = COMMON.replace("add-remove", "substitute");
+            let words = words.split(' ').chain(more.split(' '));
+            let request = Request::check(&Command::try_parse_from(words).unwrap().arguments).unwrap();
+            let mut rng = StdRng::seed_from_u64(1);
+            make(&request, &Source::of(file.path()), &Progress::new(true), &mut rng).unwrap().0.records
+        };
+        assert_eq!(records("--key place --unit row"), Some(500));
+        assert_eq!(records("--key place --unit user --max-rows 1"), Some(40));
+        assert_eq!(records("--key place --unit row --max-rows 2"), None);
+        assert_eq!(records("--key place --unit user --max-rows 2"), None);
+        assert_eq!(release_with(&file, "--key place --unit row", 1).0.records, None);
+    }
+
+    #[test]
+    fn parquet_and_csv_hold_the_same_keys() {
+        let rows = visits();
+        let cells: Vec<Vec<&str>> = rows.iter().map(|row| row.split(',').collect()).collect();
+        let schema = "message table { required int64 n; required binary user (UTF8); optional binary place (UTF8); }";
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let file = tempfile::Builder::new().suffix(".parquet").tempfile().unwrap();
+        let properties = Arc::new(WriterProperties::builder().build());
+        let mut writer = SerializedFileWriter::new(file.reopen().unwrap(), schema, properties).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let numbers: Vec<i64> = cells.iter().map(|row| row[2].parse().unwrap()).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<Int64Type>().write_batch(&numbers, None, None).unwrap();
+        column.close().unwrap();
+        for (at, levels) in [(0, None), (1, Some(vec![1; cells.len()]))] {
+            let texts: Vec<ByteArray> = cells.iter().map(|row| ByteArray::from(row[at])).collect();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<ByteArrayType>().write_batch(&texts, levels.as_deref(), None).unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        writer.close().unwrap();
+        let text = csv("user,place,n", &rows);
+        // Several columns in any order, whole numbers as keys, one column twice, counts.
+        for way in WAYS.into_iter().chain([
+            "--key n,place --unit user --max-rows 3",
+            "--key user --unit user --max-rows 3",
+            "--key place --count n --unit row",
+        ]) {
+            assert_eq!(bytes_of(&file, way), bytes_of(&text, way), "{way}");
+        }
+    }
+
+    /// Fewer rows than a batch, exactly as many, and one more.
+    #[test]
+    fn batches_do_not_matter() {
+        for rows in [ingest::BATCH - 1, ingest::BATCH, ingest::BATCH + 1] {
+            let rows: Vec<String> = (0..rows).map(|row| format!("{}", row % 1000)).collect();
+            let file = csv("key", &rows);
+            let streamed = release_with(&file, "--key key --unit row", 1).0;
+            let mut whole = tamis::queries::Histogram::builder();
+            for row in &rows {
+                whole.add(streamed.keys.fingerprint(&[row]).unwrap(), 1).unwrap();
+            }
+            let sketch = tamis::projection::Sketch::of(streamed.release.family(), &whole.build()).unwrap();
+            // The noise of scale 1 is nowhere beyond 60, but for a probability of 1024·e⁻⁶⁰.
+            let pairs = sketch.counters().iter().zip(streamed.release.values());
+            assert!(pairs.into_iter().all(|(sum, value)| sum.abs_diff(*value) <= 60));
+        }
+    }
+}

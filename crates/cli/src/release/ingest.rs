@@ -27,7 +27,7 @@ pub struct Contents {
 }
 
 /// Rows handed to a sketch at a time.
-const BATCH: usize = 1 << 17;
+pub const BATCH: usize = 1 << 17;
 
 /// Where rows go.
 enum Tally {
