@@ -78,6 +78,18 @@ pub enum ProjectionError {
     /// A level of confidence.
     #[error("the level must be between 0 and 1, ends excluded, got {0}")]
     Level(String),
+    /// A record that promises more privacy than its noise gives.
+    #[error("{noise} does not give {cost}: for that the {parameter} must be at least {least}")]
+    Claim {
+        /// As recorded.
+        noise: String,
+        /// As recorded.
+        cost: String,
+        /// What makes the noise smaller or larger.
+        parameter: &'static str,
+        /// What would be enough.
+        least: String,
+    },
     /// The noise.
     #[error(transparent)]
     Parameter(#[from] ParameterError),

@@ -7,6 +7,7 @@
 //! | [`sketch`] | the projection of a table: exact integers, linear, as private as the table |
 //! | [`release`] | the only place with noise: plan, privacy, defaults |
 //! | [`answer`] | from the release alone: value, standard error, interval |
+//! | [`file`] | a release as one Parquet file that any tool opens |
 //! | [`bounds`] | the theorem, and errors predicted beforehand |
 //!
 //! ```
@@ -38,12 +39,16 @@ pub mod answer;
 pub mod bounds;
 mod error;
 pub mod family;
+pub mod file;
 mod gf64;
+mod record;
 pub mod release;
 pub mod sketch;
 
 pub use answer::{Answer, Interval, ProjectionRelease, Rule};
 pub use error::ProjectionError;
 pub use family::{Seed, Shape, SignFamily, Signs};
+pub use file::{FileError, ReleaseFile};
+pub use record::PlanRecord;
 pub use release::{Builder, Noise, NoiseKind, Plan};
 pub use sketch::Sketch;

@@ -191,15 +191,15 @@ pub struct Builder {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Plan {
-    cost: Budget,
-    neighbours: Neighbours,
-    rows_per_unit: u32,
-    shape: Shape,
-    noise: Noise,
+    pub(crate) cost: Budget,
+    pub(crate) neighbours: Neighbours,
+    pub(crate) rows_per_unit: u32,
+    pub(crate) shape: Shape,
+    pub(crate) noise: Noise,
     /// As stated: ‖x‖² at most.
-    stated_norm: Option<f64>,
-    stated_support: Option<f64>,
-    explanation: String,
+    pub(crate) stated_norm: Option<f64>,
+    pub(crate) stated_support: Option<f64>,
+    pub(crate) explanation: String,
 }
 
 impl ProjectionRelease {
@@ -566,7 +566,7 @@ impl Plan {
         &self.explanation
     }
 
-    fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let Self { shape, noise, .. } = self;
         format!(
             "{} rows of {}, any {} keys independent; {noise} on each row",
