@@ -6,6 +6,7 @@
 //! | [`family`] | the public matrix of signs, from a seed |
 //! | [`sketch`] | the projection of a table: exact integers, linear, as private as the table |
 //! | [`release`] | the only place with noise: plan, privacy, defaults |
+//! | [`heavy`] | keys that occur often, released apart: what it costs and when it pays |
 //! | [`answer`] | from the release alone: value, standard error, interval |
 //! | [`file`] | a release as one Parquet file that any tool opens |
 //! | [`bounds`] | the theorem, and errors predicted beforehand |
@@ -37,11 +38,12 @@
 
 pub mod answer;
 pub mod bounds;
+mod claim;
 mod error;
 pub mod family;
 pub mod file;
 mod gf64;
-mod record;
+pub mod heavy;
 pub mod release;
 pub mod sketch;
 
@@ -49,6 +51,6 @@ pub use answer::{Answer, Interval, ProjectionRelease, Rule};
 pub use error::ProjectionError;
 pub use family::{Seed, Shape, SignFamily, Signs};
 pub use file::{FileError, ReleaseFile};
-pub use record::PlanRecord;
+pub use heavy::HeavyKeys;
 pub use release::{Builder, Noise, NoiseKind, Plan};
 pub use sketch::Sketch;

@@ -2,7 +2,7 @@
 
 use super::{FileError, dictionary, metadata::PREFIX};
 use bytes::Bytes;
-use parquet::basic::{Compression, Encoding, Repetition, Type as PhysicalType, ZstdLevel};
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
 use parquet::column::reader::ColumnReader;
 use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
 use parquet::errors::ParquetError;
@@ -22,6 +22,8 @@ const CHECKSUM: usize = 16;
 const CHECKSUM_KEY: &[u8; 16] = b"Tamis: checksum.";
 /// What distinguishes releases from other tables.
 const FORMAT: &[u8] = b"tamis.format";
+/// Nobody has more heavy keys than rows.
+const MOST_HEAVY: i64 = 1 << 26;
 
 /// Nothing is written that the library could not write: into memory, a schema of its own.
 fn internal(error: ParquetError) -> FileError {
@@ -34,8 +36,16 @@ pub(super) struct Chunk {
     pub(super) close: ColumnCloseResult,
 }
 
+/// What the columns hold.
+pub(super) struct Table {
+    /// One a row of the release.
+    pub(super) values: Vec<i64>,
+    /// Fingerprints and counts, if there is a column for the former.
+    pub(super) heavy: Option<Vec<(u64, i64)>>,
+}
+
 /// The bytes of the file.
-pub(super) fn to_bytes(metadata: &[(&'static str, String)], values: &[i64]) -> Result<Vec<u8>, FileError> {
+pub(super) fn to_bytes(metadata: &[(&'static str, String)], table: &Table) -> Result<Vec<u8>, FileError> {
     let program = concat!("tamis-projection ", env!("CARGO_PKG_VERSION")).to_owned();
     let said = metadata.iter().cloned().chain([("written_by", program)]);
     let said = said.map(|(name, text)| KeyValue::new(format!("{PREFIX}{name}"), text)).collect();
@@ -43,24 +53,47 @@ pub(super) fn to_bytes(metadata: &[(&'static str, String)], values: &[i64]) -> R
         .set_created_by(concat!("tamis version ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_offset_index_disabled(true)
         .set_key_value_metadata(Some(said));
-    let parquet = in_parquet(properties.build(), values).map_err(internal)?;
+    let parquet = in_parquet(properties.build(), table).map_err(internal)?;
     Ok(with_checksum(&parquet))
 }
 
-fn in_parquet(properties: WriterProperties, values: &[i64]) -> Result<Vec<u8>, ParquetError> {
-    let mut file = SerializedFileWriter::new(Vec::new(), schema()?, Arc::new(properties))?;
-    let column = file.schema_descr().column(0);
-    let chunk = smallest(&column, values)?;
-    let mut rows = file.next_row_group()?;
-    rows.append_column(&chunk.bytes, chunk.close)?;
-    rows.close()?;
+fn in_parquet(properties: WriterProperties, table: &Table) -> Result<Vec<u8>, ParquetError> {
+    let schema = schema(table.heavy.is_some())?;
+    let mut file = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
+    write_rows(&mut file, &[], &table.values)?;
+    let heavy = table.heavy.as_deref().unwrap_or_default();
+    if !heavy.is_empty() {
+        let (keys, counts): (Vec<_>, Vec<_>) = heavy.iter().map(|&(key, count)| (key.cast_signed(), count)).unzip();
+        write_rows(&mut file, &keys, &counts)?;
+    }
     file.into_inner()
 }
 
-fn schema() -> Result<TypePtr, ParquetError> {
-    let value =
-        Type::primitive_type_builder("value", PhysicalType::INT64).with_repetition(Repetition::REQUIRED).build()?;
-    Ok(Arc::new(Type::group_type_builder("release").with_fields(vec![Arc::new(value)]).build()?))
+/// Rows with these values, and these keys or none.
+fn write_rows(file: &mut SerializedFileWriter<Vec<u8>>, keys: &[i64], values: &[i64]) -> Result<(), ParquetError> {
+    let columns = file.schema_descr().columns().to_vec();
+    let mut rows = file.next_row_group()?;
+    for column in &columns {
+        let chunk = if column.max_def_level() == 0 {
+            smallest(column, values)?
+        } else {
+            let levels = vec![i16::from(!keys.is_empty()); values.len()];
+            encoded(column, keys, Some(&levels), Encoding::DELTA_BINARY_PACKED)?
+        };
+        rows.append_column(&chunk.bytes, chunk.close)?;
+    }
+    rows.close()?;
+    Ok(())
+}
+
+fn schema(has_keys: bool) -> Result<TypePtr, ParquetError> {
+    let column = |name| Type::primitive_type_builder(name, PhysicalType::INT64);
+    let unsigned = LogicalType::integer(64, false);
+    let key = column("key").with_repetition(Repetition::OPTIONAL).with_logical_type(Some(unsigned)).build()?;
+    let value = column("value").with_repetition(Repetition::REQUIRED).build()?;
+    let columns = if has_keys { vec![key, value] } else { vec![value] };
+    let columns = columns.into_iter().map(Arc::new).collect();
+    Ok(Arc::new(Type::group_type_builder("release").with_fields(columns).build()?))
 }
 
 /// The values in the encoding that makes least of them.
@@ -68,12 +101,17 @@ fn smallest(column: &ColumnDescPtr, values: &[i64]) -> Result<Chunk, ParquetErro
     if let Some(chunk) = dictionary::chunk(column, values)? {
         return Ok(chunk);
     }
-    let deltas = encoded(column, values, Encoding::DELTA_BINARY_PACKED)?;
-    let split = encoded(column, values, Encoding::BYTE_STREAM_SPLIT)?;
+    let deltas = encoded(column, values, None, Encoding::DELTA_BINARY_PACKED)?;
+    let split = encoded(column, values, None, Encoding::BYTE_STREAM_SPLIT)?;
     Ok(if split.bytes.len() < deltas.bytes.len() { split } else { deltas })
 }
 
-fn encoded(column: &ColumnDescPtr, values: &[i64], encoding: Encoding) -> Result<Chunk, ParquetError> {
+fn encoded(
+    column: &ColumnDescPtr,
+    values: &[i64],
+    levels: Option<&[i16]>,
+    encoding: Encoding,
+) -> Result<Chunk, ParquetError> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(19)?))
         .set_dictionary_enabled(false)
@@ -90,7 +128,7 @@ fn encoded(column: &ColumnDescPtr, values: &[i64], encoding: Encoding) -> Result
     else {
         return Err(ParquetError::General("the column is of integers".to_owned()));
     };
-    writer.write_batch(values, None, None)?;
+    writer.write_batch(values, levels, None)?;
     let close = writer.close()?;
     Ok(Chunk { bytes: sink.into_inner()?.into(), close })
 }
@@ -149,31 +187,51 @@ impl Container {
         said.into_iter().flatten().map(|entry| (entry.key.as_str(), entry.value.as_deref().unwrap_or_default()))
     }
 
-    /// The values, which are to be so many.
-    pub(super) fn values(&self, rows: u32) -> Result<Vec<i64>, FileError> {
+    /// The columns: so many values, and heavy keys below them or not.
+    pub(super) fn table(&self, rows: u32, has_keys: bool) -> Result<Table, FileError> {
         let metadata = self.reader.metadata();
-        let columns = metadata.file_metadata().schema();
-        if schema().map_err(internal)?.get_fields() != columns.get_fields() {
-            return Err(FileError::Contents(
-                "one column is wanted, `value`, of 64-bit integers without nulls".to_owned(),
-            ));
+        if schema(has_keys).map_err(internal)?.get_fields() != metadata.file_metadata().schema().get_fields() {
+            let columns = if has_keys { "key and value" } else { "value alone" };
+            return Err(FileError::Contents(format!("the columns must be {columns}, as this program writes them")));
         }
-        let number = metadata.file_metadata().num_rows();
-        if number != i64::from(rows) || metadata.num_row_groups() != 1 {
-            return Err(FileError::Contents(format!(
-                "{rows} values are wanted, in one row group, and it has {number}"
-            )));
+        let lengths: Vec<i64> = metadata.row_groups().iter().map(|group| group.num_rows()).collect();
+        let heavy = match lengths[..] {
+            [values] if values == i64::from(rows) => 0,
+            [values, heavy] if values == i64::from(rows) && has_keys && (1..=MOST_HEAVY).contains(&heavy) => {
+                heavy as usize
+            }
+            _ => return Err(FileError::Contents(format!("{rows} values are wanted, got groups of {lengths:?}"))),
+        };
+        let column_of_values = usize::from(has_keys);
+        let values = self.column(0, column_of_values, rows as usize)?;
+        if !has_keys {
+            return Ok(Table { values, heavy: None });
         }
-        let mut values = Vec::with_capacity(rows as usize);
-        let read = guarded(|| {
-            let ColumnReader::Int64ColumnReader(mut column) = self.reader.get_row_group(0)?.get_column_reader(0)?
-            else {
+        self.column(0, 0, 0)?;
+        if heavy == 0 {
+            return Ok(Table { values, heavy: Some(Vec::new()) });
+        }
+        let keys = self.column(1, 0, heavy)?.into_iter().map(i64::cast_unsigned);
+        let counts = self.column(1, column_of_values, heavy)?;
+        Ok(Table { values, heavy: Some(keys.zip(counts).collect()) })
+    }
+
+    /// A column of a row group, of which so many cells are not null.
+    fn column(&self, group: usize, column: usize, number: usize) -> Result<Vec<i64>, FileError> {
+        let mut values = Vec::new();
+        let (rows, read) = guarded(|| {
+            let group = self.reader.get_row_group(group)?;
+            let ColumnReader::Int64ColumnReader(mut reader) = group.get_column_reader(column)? else {
                 return Err(ParquetError::General("the column is of integers".to_owned()));
             };
-            column.read_records(rows as usize, None, None, &mut values)
+            let rows = group.metadata().num_rows() as usize;
+            Ok((rows, reader.read_records(rows, Some(&mut Vec::new()), None, &mut values)?.0))
         })?;
-        if read.0 != rows as usize || values.len() != rows as usize {
-            return Err(FileError::Contents(format!("{rows} values are wanted, and it has {}", values.len())));
+        if read != rows || values.len() != number {
+            return Err(FileError::Contents(format!(
+                "{number} of {rows} cells are wanted, got {} of {read}",
+                values.len()
+            )));
         }
         Ok(values)
     }

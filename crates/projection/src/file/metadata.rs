@@ -1,10 +1,12 @@
 //! What a release file says of its values: texts under names, and the way back.
 
 use super::{FileError, ReleaseFile};
-use crate::{Noise, Plan, PlanRecord, Seed, Shape, Signs};
+use crate::release::Stated;
+use crate::{Noise, Plan, ProjectionError, Seed, Shape, Signs};
 use std::collections::BTreeMap;
 use std::str::FromStr;
-use tamis_noise::{Budget, DiscreteGaussian, DiscreteLaplace};
+use tamis_noise::stability::StabilityThreshold;
+use tamis_noise::{Beta, Budget, DiscreteGaussian, DiscreteLaplace, Queries};
 use tamis_queries::{Columns, FingerprintKey, KeyKind, Keys};
 
 /// Of every name.
@@ -19,46 +21,76 @@ const FINGERPRINT: &str = "SipHash-2-4";
 /// All that is to be said.
 pub(super) fn of(file: &ReleaseFile) -> Vec<(&'static str, String)> {
     let plan = file.release.plan();
-    let PlanRecord { cost, neighbours, rows_per_unit, shape, noise, stated_squared_norm, stated_support } =
-        plan.record();
-    let (signs, nonzeros) = match shape.signs() {
+    let mut said = vec![
+        ("format", VERSION.to_owned()),
+        ("mechanism", MECHANISM.to_owned()),
+        ("privacy", plan.privacy()),
+        ("epsilon", plan.cost.epsilon().to_string()),
+        ("delta", plan.cost.delta().to_string()),
+        ("neighbours", plan.neighbours.to_string()),
+        ("unit", file.unit.clone()),
+        ("rows_per_unit", plan.rows_per_unit.to_string()),
+    ];
+    said.extend(of_sketch(plan, file.release.family().seed()));
+    said.extend(plan.heavy.iter().flat_map(|heavy| of_heavy(plan, heavy)));
+    said.extend(of_keys(&file.keys));
+    said.extend(of_stated(&plan.stated));
+    said.extend(file.records.map(|records| ("records", records.to_string())));
+    said
+}
+
+fn of_sketch(plan: &Plan, seed: Seed) -> Vec<(&'static str, String)> {
+    let (signs, nonzeros) = match plan.shape.signs() {
         Signs::Dense => ("dense", None),
-        Signs::Sparse { nonzeros } => ("sparse", Some(nonzeros.to_string())),
+        Signs::Sparse { nonzeros } => ("sparse", Some(nonzeros)),
     };
-    let (kind, scale, variance) = match noise {
-        Noise::Laplace(noise) => ("laplace", Some(noise.scale().to_string()), None),
-        Noise::Gaussian(noise) => ("gaussian", None, Some(noise.variance().to_string())),
+    let (noise, size) = match &plan.noise {
+        Noise::Laplace(noise) => ("laplace", ("noise_scale", noise.scale().to_string())),
+        Noise::Gaussian(noise) => ("gaussian", ("noise_variance", noise.variance().to_string())),
     };
-    let (key_kind, bits) = match file.keys.kind() {
+    let mut said = vec![("signs", signs.to_owned()), ("width", plan.shape.width().to_string())];
+    said.extend(nonzeros.map(|nonzeros| ("nonzeros", nonzeros.to_string())));
+    said.extend([
+        ("independence", plan.shape.independence().to_string()),
+        ("family", FAMILY.to_owned()),
+        ("seed", hexadecimal(&seed.0)),
+        ("noise", noise.to_owned()),
+        size,
+    ]);
+    said
+}
+
+fn of_heavy(plan: &Plan, heavy: &StabilityThreshold) -> [(&'static str, String); 6] {
+    [
+        ("sketch_epsilon", plan.sketch_cost.epsilon().to_string()),
+        ("sketch_delta", plan.sketch_cost.delta().to_string()),
+        ("heavy_epsilon", heavy.cost().epsilon().to_string()),
+        ("heavy_delta", heavy.cost().delta().to_string()),
+        ("heavy_scale", heavy.scale().to_string()),
+        ("heavy_threshold", heavy.threshold().to_string()),
+    ]
+}
+
+fn of_keys(keys: &Keys) -> Vec<(&'static str, String)> {
+    let (kind, bits) = match keys.kind() {
         KeyKind::Text => ("text", None),
         KeyKind::Bits(columns) => ("bits", Some(json(columns.names()))),
     };
+    let mut said = vec![("key_columns", json(keys.columns())), ("key_kind", kind.to_owned())];
+    said.extend(bits.map(|names| ("key_bits", names)));
+    said.push(("fingerprint", FINGERPRINT.to_owned()));
+    said.push(("fingerprint_key", hexadecimal(&keys.fingerprint_key().bytes())));
+    said
+}
+
+fn of_stated(stated: &Stated) -> Vec<(&'static str, String)> {
+    let number = |number: f64| number.to_string();
     let said = [
-        ("format", Some(VERSION.to_owned())),
-        ("mechanism", Some(MECHANISM.to_owned())),
-        ("privacy", Some(plan.privacy())),
-        ("epsilon", Some(cost.epsilon().to_string())),
-        ("delta", Some(cost.delta().to_string())),
-        ("neighbours", Some(neighbours.to_string())),
-        ("unit", Some(file.unit.clone())),
-        ("rows_per_unit", Some(rows_per_unit.to_string())),
-        ("signs", Some(signs.to_owned())),
-        ("width", Some(shape.width().to_string())),
-        ("nonzeros", nonzeros),
-        ("independence", Some(shape.independence().to_string())),
-        ("family", Some(FAMILY.to_owned())),
-        ("seed", Some(hexadecimal(&file.release.family().seed().0))),
-        ("noise", Some(kind.to_owned())),
-        ("noise_scale", scale),
-        ("noise_variance", variance),
-        ("key_columns", Some(json(file.keys.columns()))),
-        ("key_kind", Some(key_kind.to_owned())),
-        ("key_bits", bits),
-        ("fingerprint", Some(FINGERPRINT.to_owned())),
-        ("fingerprint_key", Some(hexadecimal(&file.keys.fingerprint_key().bytes()))),
-        ("stated_squared_norm", stated_squared_norm.map(|norm| norm.to_string())),
-        ("stated_support", stated_support.map(|support| support.to_string())),
-        ("records", file.records.map(|records| records.to_string())),
+        ("stated_records", stated.records.map(number)),
+        ("stated_key_multiplicity", stated.key_multiplicity.map(number)),
+        ("stated_support", stated.support.map(number)),
+        ("stated_queries", stated.confidence.map(|(queries, _)| queries.get().to_string())),
+        ("stated_beta", stated.confidence.map(|(_, beta)| number(beta.get()))),
     ];
     said.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
 }
@@ -82,7 +114,7 @@ impl Metadata {
         said.text("privacy")?;
         said.text("written_by")?;
         let metadata = Self {
-            plan: Plan::restore(plan(&mut said)?)?,
+            plan: plan(&mut said)?.checked()?,
             seed: Seed(said.bytes("seed")?),
             keys: keys(&mut said)?,
             unit: said.text("unit")?.to_owned(),
@@ -93,24 +125,59 @@ impl Metadata {
     }
 }
 
-fn plan(said: &mut Said) -> Result<PlanRecord, FileError> {
+fn plan(said: &mut Said) -> Result<Plan, FileError> {
+    let cost = said.budget("epsilon", "delta")?;
+    let neighbours = said.parse("neighbours", "add-remove or substitute")?;
+    let rows_per_unit = said.number("rows_per_unit")?;
+    let (sketch_cost, heavy) = if said.has("heavy_epsilon") {
+        let heavy = said.budget("heavy_epsilon", "heavy_delta")?;
+        let scale = said.parse("heavy_scale", "a noise scale")?;
+        let threshold = said.number("heavy_threshold")?;
+        let heavy = StabilityThreshold::restore(&heavy, neighbours, rows_per_unit, &scale, threshold);
+        (said.budget("sketch_epsilon", "sketch_delta")?, Some(heavy.map_err(ProjectionError::from)?))
+    } else {
+        (cost.clone(), None)
+    };
+    Ok(Plan {
+        cost,
+        neighbours,
+        rows_per_unit,
+        shape: shape(said)?,
+        noise: noise(said)?,
+        sketch_cost,
+        heavy,
+        stated: stated(said)?,
+        explanation: String::new(),
+    })
+}
+
+fn shape(said: &mut Said) -> Result<Shape, FileError> {
     let (width, independence) = (said.number("width")?, said.number("independence")?);
-    let shape = match said.one_of("signs", ["sparse", "dense"])? {
+    Ok(match said.one_of("signs", ["sparse", "dense"])? {
         "sparse" => Shape::sparse(width, said.number("nonzeros")?, independence)?,
         _ => Shape::dense(width, independence)?,
-    };
-    let noise = match said.one_of("noise", ["laplace", "gaussian"])? {
+    })
+}
+
+fn noise(said: &mut Said) -> Result<Noise, FileError> {
+    Ok(match said.one_of("noise", ["laplace", "gaussian"])? {
         "laplace" => Noise::Laplace(DiscreteLaplace::new(said.parse("noise_scale", "a noise scale")?)),
         _ => Noise::Gaussian(DiscreteGaussian::new(said.parse("noise_variance", "a variance")?)),
+    })
+}
+
+fn stated(said: &mut Said) -> Result<Stated, FileError> {
+    let confidence = if said.has("stated_queries") {
+        let (queries, beta) = (said.number("stated_queries")?, said.number("stated_beta")?);
+        Some((Queries::new(queries).map_err(ProjectionError::from)?, Beta::new(beta).map_err(ProjectionError::from)?))
+    } else {
+        None
     };
-    Ok(PlanRecord {
-        cost: Budget::approximate(said.parse("epsilon", "an ε")?, said.parse("delta", "a δ")?),
-        neighbours: said.parse("neighbours", "add-remove or substitute")?,
-        rows_per_unit: said.number("rows_per_unit")?,
-        shape,
-        noise,
-        stated_squared_norm: said.number_if_any("stated_squared_norm")?,
-        stated_support: said.number_if_any("stated_support")?,
+    Ok(Stated {
+        records: said.number_if_any("stated_records")?,
+        key_multiplicity: said.number_if_any("stated_key_multiplicity")?,
+        support: said.number_if_any("stated_support")?,
+        confidence,
     })
 }
 
@@ -163,8 +230,17 @@ impl<'file> Said<'file> {
         self.parse(name, "a number in its range")
     }
 
+    fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     fn number_if_any<T: FromStr>(&mut self, name: &str) -> Result<Option<T>, FileError> {
-        if self.0.contains_key(name) { self.number(name).map(Some) } else { Ok(None) }
+        if self.has(name) { self.number(name).map(Some) } else { Ok(None) }
+    }
+
+    fn budget(&mut self, epsilon: &str, delta: &str) -> Result<Budget, FileError> {
+        let epsilon = self.parse(epsilon, "a number from 1e-12 to 1000")?;
+        Ok(Budget::approximate(epsilon, self.parse(delta, "0 or a number from 1e-300 to 1")?))
     }
 
     fn one_of(&mut self, name: &str, wanted: [&'static str; 2]) -> Result<&'static str, FileError> {

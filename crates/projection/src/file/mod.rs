@@ -59,11 +59,11 @@ mod container;
 mod dictionary;
 mod metadata;
 
-use crate::{ProjectionError, ProjectionRelease};
-use container::Container;
+use crate::{ProjectionError, ProjectionRelease, SignFamily, heavy};
+use container::{Container, Table};
 use metadata::Metadata;
 use std::io::{Read, Write};
-use tamis_queries::{ConjunctionError, KeyError, Keys};
+use tamis_queries::{ConjunctionError, Fingerprint, KeyError, Keys};
 
 /// A release as it is published: all that whoever asks must know.
 ///
@@ -170,7 +170,7 @@ impl ReleaseFile {
     /// # Errors
     /// If `to` fails.
     pub fn write<W: Write>(&self, mut to: W) -> Result<(), FileError> {
-        to.write_all(&container::to_bytes(&metadata::of(self), self.release.values())?)?;
+        to.write_all(&container::to_bytes(&metadata::of(self), &self.table())?)?;
         Ok(to.flush()?)
     }
 
@@ -187,8 +187,22 @@ impl ReleaseFile {
         }
         let file = Container::open(bytes)?;
         let Metadata { plan, seed, keys, unit, records } = Metadata::read(file.metadata())?;
-        let values = file.values(plan.shape().width())?;
-        Ok(Self { release: ProjectionRelease::restore(plan, seed, values)?, keys, unit, records })
+        let Table { mut values, heavy } = file.table(plan.shape().width(), plan.heavy().is_some())?;
+        let heavy: Vec<_> = heavy.into_iter().flatten().map(|(key, count)| (Fingerprint::raw(key), count)).collect();
+        heavy::check(plan.heavy(), &heavy)?;
+        for (value, sum) in values.iter_mut().zip(SignFamily::new(plan.shape(), seed).sum(&heavy)) {
+            *value = value.saturating_add(sum);
+        }
+        Ok(Self { release: ProjectionRelease::restore(plan, seed, values, heavy)?, keys, unit, records })
+    }
+
+    /// The values less the sketch of the heavy keys, if there are any.
+    fn table(&self) -> Table {
+        let (plan, heavy) = (self.release.plan(), self.release.heavy());
+        Table {
+            values: self.release.residual().to_vec(),
+            heavy: plan.heavy().map(|_| heavy.iter().map(|&(key, count)| (key.get(), count)).collect()),
+        }
     }
 
     /// All that the file says, name by name, as the table in the [module](self) has them, but for the program that wrote it.
