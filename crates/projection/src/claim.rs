@@ -1,11 +1,10 @@
 //! Plans that were read back: does their noise give what they promise?
 
-use crate::release::{l1_sensitivity, squared_l2_sensitivity};
 use crate::{Builder, Noise, Plan, ProjectionError};
-use std::num::{NonZeroU32, NonZeroU128};
-use tamis_noise::gaussian_calibration::{add_remove_delta, concentrated};
+use std::num::NonZeroU32;
+use tamis_noise::gaussian_calibration::add_remove_delta;
 use tamis_noise::stability::StabilityThreshold;
-use tamis_noise::{Scale, Sensitivity, Variance};
+use tamis_noise::{Neighbours, Variance};
 
 /// The calibrations compute in floats, and another machine may round an exponential otherwise, in its last place: that moves
 /// where their searches end by less than this share.
@@ -59,42 +58,29 @@ impl Plan {
 
     /// That the sketch's noise is enough for what the sketch spends.
     fn check_noise(&self) -> Result<(), ProjectionError> {
-        let least = match &self.noise {
-            Noise::Laplace(noise) => {
-                let least = self.least_scale()?;
-                if *noise.scale() >= least {
-                    return Ok(());
-                }
-                format!("a scale of {least}")
+        let (kind, spent) = (self.noise.kind(), &self.sketch_cost);
+        let least = Noise::for_all(kind, self.shape, spent, self.neighbours, self.rows_per_unit)?;
+        let is_enough = match (&self.noise, &least) {
+            (Noise::Laplace(noise), Noise::Laplace(least)) => noise.scale() >= least.scale(),
+            (Noise::Gaussian(noise), Noise::Gaussian(least)) => {
+                let (recorded, least) = (noise.variance(), least.variance());
+                recorded.to_f64_up() * (1.0 + OTHER_MACHINE) >= least.to_f64_down()
+                    || self.is_enough_for_one_row(recorded)
             }
-            Noise::Gaussian(noise) => {
-                let (recorded, least) = (noise.variance(), self.proven_variance()?);
-                if recorded.to_f64_up() * (1.0 + OTHER_MACHINE) >= least.to_f64_down() || self.is_enough(recorded) {
-                    return Ok(());
-                }
-                format!("σ = {:.6}", least.to_f64_up().sqrt())
-            }
+            _ => false,
         };
-        Err(ProjectionError::Claim { noise: self.noise.to_string(), cost: self.sketch_cost.to_string(), least })
-    }
-
-    fn least_scale(&self) -> Result<Scale, ProjectionError> {
-        let moved = Sensitivity::new(l1_sensitivity(self.shape, self.neighbours, self.rows_per_unit))?;
-        Ok(Scale::of(moved, self.sketch_cost.epsilon())?)
-    }
-
-    /// What is enough for all neighbours.
-    fn proven_variance(&self) -> Result<Variance, ProjectionError> {
-        let moved = squared_l2_sensitivity(self.shape, self.neighbours, self.rows_per_unit);
-        // Cannot fail: a product of numbers from 1 on.
-        Ok(concentrated(NonZeroU128::new(moved).expect("positive"), &self.sketch_cost)?)
+        if is_enough {
+            return Ok(());
+        }
+        let (noise, cost) = (self.noise.to_string(), spent.to_string());
+        Err(ProjectionError::Claim { noise, cost, least: least.to_string() })
     }
 
     /// Less may do where a unit moves s integers by exactly 1.
-    fn is_enough(&self, variance: &Variance) -> bool {
+    fn is_enough_for_one_row(&self, variance: &Variance) -> bool {
         // Cannot fail: a column has an entry.
         let moved = NonZeroU32::new(self.shape.nonzeros()).expect("positive");
-        self.neighbours == tamis_noise::Neighbours::AddRemove
+        self.neighbours == Neighbours::AddRemove
             && self.rows_per_unit == 1
             && add_remove_delta(moved, variance, self.sketch_cost.epsilon())
                 <= self.sketch_cost.delta().to_f64_down() * (1.0 + OTHER_MACHINE)

@@ -98,7 +98,9 @@ pub enum ProjectionError {
     #[error("the rows of a unit must be from 1 to 1000000, got {0}")]
     RowsPerUnit(u32),
     /// Nothing to choose the width by.
-    #[error("state the number of records (rounded, public) so that a width can be chosen, or state the width")]
+    #[error(
+        "state the number of records (rounded, public): width and errors are judged by it; or state the width and no wanted error"
+    )]
     Unstated,
     /// A stated size that is no size.
     #[error("the {name} must be a number from 1 to 1e15, got {value}")]

@@ -37,6 +37,32 @@
 //! far above: a table of a hundred thousand keys leaves what a hundred thousand keys can, whatever n is. Answers carry the
 //! standard error of what is really left. Since it is never below n·M and noise grows, all-distinct data (M = 1) never has heavy keys.
 //!
+//! ```
+//! use rand::{SeedableRng, rngs::StdRng};
+//! use tamis_noise::{Budget, Delta, Epsilon, Neighbours};
+//! use tamis_projection::ProjectionRelease;
+//! use tamis_queries::{Fingerprint, Histogram, SparseQuery};
+//! let mut table = Histogram::builder();
+//! for key in 1..=1_000 {
+//!     table.add(Fingerprint::raw(key), 1_000_000 / key as i64)?; // Zipf's law: ‖x‖² is some 10¹², of 7.5 million records
+//! }
+//! let table = table.build();
+//! let budget = Budget::approximate(Epsilon::new(1.0)?, Delta::new(1e-9)?);
+//! let plan = ProjectionRelease::builder(budget, Neighbours::AddRemove, 1).records(7_500_000).key_multiplicity(200_000.0);
+//! let plan = plan.support(20).build()?;
+//! assert!(plan.heavy().is_some()); // chosen, because it pays
+//!
+//! let release = plan.release(&table, &mut StdRng::seed_from_u64(1))?; // takes its generator from the operating system
+//! assert_eq!(release.heavy().len(), 1_000); // all of them have more than the 42 records it takes
+//! let answer = release.answer(&SparseQuery::count((1..=20).map(Fingerprint::raw)));
+//! assert!(answer.standard_error < 15.0 && (answer.value - 3_597_734.0).abs() < 75.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Deliberately absent
+//! For keys of a query that are heavy, c̃ alone would do, with less noise than the sketch has. But a key that only just reached
+//! the threshold reached it by its noise, so answers would no longer be unbiased.
+//!
 //! # References
 //! Ours, of known parts: the stability histogram ([`tamis_noise::stability`]) and the linearity of sketches.
 

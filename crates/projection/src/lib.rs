@@ -5,7 +5,8 @@
 //! | ------ | ------------- |
 //! | [`family`] | the public matrix of signs, from a seed |
 //! | [`sketch`] | the projection of a table: exact integers, linear, as private as the table |
-//! | [`release`] | the only place with noise: plan, privacy, defaults |
+//! | [`builder`] | what is stated of a release, and how the rest is chosen |
+//! | [`release`] | the only place with noise: plan, privacy |
 //! | [`heavy`] | keys that occur often, released apart: what it costs and when it pays |
 //! | [`answer`] | from the release alone: value, standard error, interval |
 //! | [`file`] | a release as one Parquet file that any tool opens |
@@ -38,6 +39,7 @@
 
 pub mod answer;
 pub mod bounds;
+pub mod builder;
 mod claim;
 mod error;
 pub mod family;
@@ -48,9 +50,10 @@ pub mod release;
 pub mod sketch;
 
 pub use answer::{Answer, Interval, ProjectionRelease, Rule};
+pub use builder::Builder;
 pub use error::ProjectionError;
 pub use family::{Seed, Shape, SignFamily, Signs};
 pub use file::{FileError, ReleaseFile};
 pub use heavy::HeavyKeys;
-pub use release::{Builder, Noise, NoiseKind, Plan};
+pub use release::{Noise, NoiseKind, Plan};
 pub use sketch::Sketch;

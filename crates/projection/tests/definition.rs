@@ -173,7 +173,7 @@ proptest! {
             .collect();
         let asked = without_repetition(asked);
         let exact = twin(shape, seed).estimate(&values, &asked);
-        let release = ProjectionRelease::restore(plan(shape), Seed(seed), values).unwrap();
+        let release = ProjectionRelease::restore(plan(shape), Seed(seed), values, Vec::new()).unwrap();
         let answer = release.answer(&query(&asked)).value;
         prop_assert!(is_nearest(answer, &exact), "{} for {}", answer, exact);
     }
