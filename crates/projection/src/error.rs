@@ -116,6 +116,16 @@ pub enum ProjectionError {
     /// A level of confidence.
     #[error("the level must be between 0 and 1, ends excluded, got {0}")]
     Level(String),
+    /// A plan that promises more privacy than its noise gives.
+    #[error("{noise} is not enough for {cost}: that needs {least}")]
+    Claim {
+        /// As recorded.
+        noise: String,
+        /// As recorded.
+        cost: String,
+        /// What would be enough.
+        least: String,
+    },
     /// The noise.
     #[error(transparent)]
     Parameter(#[from] ParameterError),

@@ -9,6 +9,7 @@
 //! | [`release`] | the only place with noise: plan, privacy |
 //! | [`heavy`] | keys that occur often, released apart: what it costs and when it pays |
 //! | [`answer`] | from the release alone: value, standard error, interval |
+//! | [`file`] | a release as one Parquet file that any tool opens |
 //! | [`bounds`] | the theorem, and errors predicted beforehand |
 //!
 //! ```
@@ -39,8 +40,10 @@
 pub mod answer;
 pub mod bounds;
 pub mod builder;
+mod claim;
 mod error;
 pub mod family;
+pub mod file;
 mod gf64;
 pub mod heavy;
 pub mod release;
@@ -50,6 +53,7 @@ pub use answer::{Answer, Interval, ProjectionRelease, Rule};
 pub use builder::Builder;
 pub use error::ProjectionError;
 pub use family::{Seed, Shape, SignFamily, Signs};
+pub use file::{FileError, ReleaseFile};
 pub use heavy::HeavyKeys;
 pub use release::{Noise, NoiseKind, Plan};
 pub use sketch::Sketch;
