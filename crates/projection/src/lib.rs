@@ -39,8 +39,11 @@ pub mod bounds;
 mod error;
 pub mod family;
 mod gf64;
+mod kernels;
 pub mod release;
 pub mod sketch;
+mod tally;
+mod words;
 
 pub use answer::{Answer, Interval, ProjectionRelease, Rule};
 pub use error::ProjectionError;
