@@ -323,13 +323,15 @@ impl SignFamily {
         for entries in entries.chunks(8 * eights) {
             let parts = words.par_chunks_mut(TILE / 8 * lines_an_eight);
             parts.zip(entries.par_chunks(TILE)).for_each(|(lines, entries)| self.sparse_words(entries, lines));
+            let unit = entries.iter().all(|&(_, weight)| weight.into() == 1);
             counters.par_chunks_mut(rows).enumerate().for_each(|(block, counters)| {
-                let (word, shift) = self.place_of(block);
-                for (lines, entries) in words.chunks_exact(lines_an_eight).zip(entries.chunks(8)) {
-                    for (word, &(_, weight)) in lines[word].0.iter().zip(entries) {
-                        let (position, sign) = self.entry(word >> shift);
-                        counters[position] += sign * weight.into();
-                    }
+                let (line, shift) = self.place_of(block);
+                let lines = words.iter().skip(line).step_by(lines_an_eight);
+                if unit {
+                    lines.zip(entries.chunks(8)).for_each(|(line, some)| scatter(counters, line, shift, some, |_| 1));
+                } else {
+                    let weight = |&(_, weight): &(Fingerprint, W)| weight.into();
+                    lines.zip(entries.chunks(8)).for_each(|(line, some)| scatter(counters, line, shift, some, weight));
                 }
             });
         }
@@ -355,16 +357,10 @@ impl SignFamily {
         (block / blocks_a_word, (block % blocks_a_word) as u32 * (self.shape.position_bits() + 1))
     }
 
-    /// Position in a block, and sign.
-    fn entry(&self, bits: u64) -> (usize, i64) {
-        let position_bits = self.shape.position_bits();
-        ((bits & ((1 << position_bits) - 1)) as usize, sign(bits >> position_bits))
-    }
-
     /// The entries of sparse columns, key after key: with which weight, in which row, with which sign.
     fn for_each_entry<W: Copy>(&self, entries: &[(Fingerprint, W)], mut visit: impl FnMut(W, usize, i64)) {
         let lines_an_eight = self.polynomials.number();
-        let blocks = self.shape.nonzeros() as usize;
+        let (blocks, bits) = (self.shape.nonzeros() as usize, self.shape.position_bits());
         let mut lines = vec![Line::ZERO; entries.len().min(TILE).div_ceil(8) * lines_an_eight];
         for entries in entries.chunks(TILE) {
             self.sparse_words(entries, &mut lines);
@@ -372,8 +368,8 @@ impl SignFamily {
                 for (i, &(_, weight)) in entries.iter().enumerate() {
                     for block in 0..blocks {
                         let (word, shift) = self.place_of(block);
-                        let (position, sign) = self.entry(lines[word].0[i] >> shift);
-                        visit(weight, (block << self.shape.position_bits()) + position, sign);
+                        let (position, sign) = entry_of(lines[word].0[i] >> shift, bits);
+                        visit(weight, (block << bits) + position, sign);
                     }
                 }
             }
@@ -395,6 +391,21 @@ impl SignFamily {
         let merge = |same: &[(usize, i64)]| (same[0].0, same.iter().map(|&(_, value)| value).sum());
         Rows::Some(rows.chunk_by(|a, b| a.0 == b.0).map(merge).collect())
     }
+}
+
+/// Adds the weights of eight keys, or fewer, to the rows of a block.
+#[inline(always)]
+fn scatter<T>(counters: &mut [i64], words: &Line, shift: u32, entries: &[T], weight: impl Fn(&T) -> i64) {
+    let bits = counters.len().ilog2();
+    for (word, entry) in words.0.iter().zip(entries) {
+        let (position, sign) = entry_of(word >> shift, bits);
+        counters[position] += sign * weight(entry);
+    }
+}
+
+/// Position in a block, and sign.
+fn entry_of(word: u64, position_bits: u32) -> (usize, i64) {
+    ((word & ((1 << position_bits) - 1)) as usize, sign(word >> position_bits))
 }
 
 fn digits<W: Copy + Into<i64>>(tile: &[(Fingerprint, W)]) -> Digits {
@@ -422,11 +433,6 @@ impl Rows {
 /// −1 if the lowest bit is set, else +1.
 fn sign(bits: u64) -> i64 {
     1 - 2 * (bits & 1) as i64
-}
-
-pub(crate) fn added(mut sum: Vec<i64>, part: Vec<i64>) -> Vec<i64> {
-    sum.iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
-    sum
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 
 use crate::gf64;
 use crate::tally::{self, Digits, TILE};
-use crate::words::{self, Elements, Line};
+use crate::words::{self, Elements, KEYS_AT_ONCE, Line};
 use std::ops::Range;
 
 /// Instructions that this machine is known to have.
@@ -93,8 +93,8 @@ macro_rules! at_each_level {
 }
 
 at_each_level! {
-    /// The terms of eight keys, see [`words::powers`].
-    fn powers(even: bool, keys: [u64; 8], halves: &mut [Line]) {
+    /// The terms of keys, see [`words::powers`].
+    fn powers(even: bool, keys: &[u64; KEYS_AT_ONCE], halves: &mut [Line]) {
         words::powers(even, keys, halves, gf64::product),
         words::powers(even, keys, halves, |a, b| x86::product(a, b)),
         x86::powers(even, keys, halves),
@@ -130,7 +130,7 @@ at_each_level! {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Elements, Line, Range};
+    use super::{Elements, KEYS_AT_ONCE, Line, Range};
     use std::arch::x86_64::*;
 
     #[inline]
@@ -224,16 +224,20 @@ mod x86 {
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,vpclmulqdq")]
-    pub(super) fn powers(even: bool, keys: [u64; 8], halves: &mut [Line]) {
-        let terms = halves.len() / 2;
-        let keys = load(&Line(keys));
-        // The even ones and the odd ones of the keys, each in the low word of a lane.
-        let keys = [keys, _mm512_unpackhi_epi64(keys, keys)];
+    pub(super) fn powers(even: bool, keys: &[u64; KEYS_AT_ONCE], halves: &mut [Line]) {
+        const HALVES: usize = KEYS_AT_ONCE / 4;
+        let terms = halves.len() / HALVES;
+        let (eights, _) = keys.as_chunks();
+        // The even ones or the odd ones of eight keys, each in the low word of a lane.
+        let keys: [__m512i; HALVES] = std::array::from_fn(|half| {
+            let eight = load(&Line(eights[half / 2]));
+            if half % 2 == 0 { eight } else { _mm512_unpackhi_epi64(eight, eight) }
+        });
         let squares = keys.map(|key| multiply(key, key));
-        let (mut odd_powers, mut even_powers, mut excess) = (keys, squares, [_mm512_setzero_si512(); 2]);
+        let (mut odd_powers, mut even_powers, mut excess) = (keys, squares, [_mm512_setzero_si512(); HALVES]);
         for term in 1..terms {
             let last = even && term == terms - 1;
-            for half in 0..2 {
+            for half in 0..HALVES {
                 let power = if last {
                     _mm512_maskz_mov_epi64(LOW, odd_powers[half])
                 } else {
@@ -245,8 +249,8 @@ mod x86 {
                 even_powers[half] = multiply(even_powers[half], squares[half]);
             }
         }
-        for half in 0..2 {
-            store(&mut halves[half * terms], _mm512_maskz_mov_epi64(LOW, reduce(excess[half])));
+        for (half, &excess) in excess.iter().enumerate() {
+            store(&mut halves[half * terms], _mm512_maskz_mov_epi64(LOW, reduce(excess)));
         }
     }
 
@@ -278,14 +282,27 @@ mod x86 {
             let (half, lane) = Elements::place(first + i);
             (others.half(half), lane)
         });
+        let both = |term: usize, half: usize, (other, lane): (&[Line], usize)| {
+            _mm512_xor_si512(load(&halves[half][term]), broadcast(&other[term], lane))
+        };
+        // Additions compete with products for the same units, so two products are added at once.
         let mut sums = [[_mm512_setzero_si512(); 2]; N];
-        for (term, (even, odd)) in halves[0].iter().zip(halves[1]).enumerate() {
-            let own = [load(even), load(odd)];
-            for (sums, (other, lane)) in sums.iter_mut().zip(places) {
-                let other = broadcast(&other[term], lane);
-                for (sum, own) in sums.iter_mut().zip(own) {
-                    let both = _mm512_xor_si512(own, other);
-                    *sum = if term == 0 { both } else { _mm512_xor_si512(*sum, product_of_halves(both)) };
+        for (sums, place) in sums.iter_mut().zip(places) {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let unmultiplied = load(&halves[half][0]);
+                *sum = xor3(unmultiplied, broadcast(&place.0[0], place.1), product_of_halves(both(1, half, place)));
+            }
+        }
+        let terms = halves[0].len();
+        for term in (2..terms).step_by(2) {
+            for (sums, place) in sums.iter_mut().zip(places) {
+                for (half, sum) in sums.iter_mut().enumerate() {
+                    let first = product_of_halves(both(term, half, place));
+                    *sum = if term + 1 < terms {
+                        xor3(*sum, first, product_of_halves(both(term + 1, half, place)))
+                    } else {
+                        _mm512_xor_si512(*sum, first)
+                    };
                 }
             }
         }

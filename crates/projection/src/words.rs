@@ -24,12 +24,15 @@ impl Line {
     pub(crate) const ZERO: Self = Self([0; 8]);
 }
 
+/// Two eights: the powers of one wait for each other longer than it takes to compute them.
+pub(crate) const KEYS_AT_ONCE: usize = 16;
+
 /// Keys or polynomials, as terms.
 pub(crate) struct Elements {
     number: usize,
     /// 1 + ⌊r/2⌋.
     terms: usize,
-    /// `terms` for each half of an eight. Unused places are 0.
+    /// `terms` for each half of an eight, and eights in pairs. Unused places are 0.
     lines: Vec<Line>,
 }
 
@@ -41,7 +44,7 @@ impl Elements {
 
     fn zeros(independence: u32, number: usize) -> Self {
         let terms = 1 + independence as usize / 2;
-        Self { number, terms, lines: vec![Line::ZERO; number.div_ceil(8) * 2 * terms] }
+        Self { number, terms, lines: vec![Line::ZERO; number.div_ceil(KEYS_AT_ONCE) * (KEYS_AT_ONCE / 4) * terms] }
     }
 
     /// Polynomials whose coefficients c_0 … c_{r−1} come one after the other.
@@ -61,11 +64,11 @@ impl Elements {
     /// Cost: r products a key.
     pub(crate) fn of_keys(instructions: Instructions, independence: u32, keys: &[u64]) -> Self {
         let mut elements = Self::zeros(independence, keys.len());
-        let halves = elements.lines.chunks_exact_mut(2 * elements.terms);
-        for (eight, halves) in keys.chunks(8).zip(halves) {
-            let mut padded = [0; 8];
-            padded[..eight.len()].copy_from_slice(eight);
-            instructions.powers(independence.is_multiple_of(2), padded, halves);
+        let halves = elements.lines.chunks_exact_mut(KEYS_AT_ONCE / 4 * elements.terms);
+        for (some, halves) in keys.chunks(KEYS_AT_ONCE).zip(halves) {
+            let mut padded = [0; KEYS_AT_ONCE];
+            padded[..some.len()].copy_from_slice(some);
+            instructions.powers(independence.is_multiple_of(2), &padded, halves);
         }
         elements
     }
@@ -99,19 +102,20 @@ impl Elements {
     }
 }
 
-/// The terms of eight keys, as [`Elements`] lays them out.
+/// The terms of keys, as [`Elements`] lays them out; r is `even` or not.
 #[inline(always)]
-pub(crate) fn powers(even: bool, keys: [u64; 8], halves: &mut [Line], product: impl Fn(u64, u64) -> u128) {
-    let terms = halves.len() / 2;
+pub(crate) fn powers(even: bool, keys: &[u64; KEYS_AT_ONCE], halves: &mut [Line], product: impl Fn(u64, u64) -> u128) {
+    let terms = halves.len() / (KEYS_AT_ONCE / 4);
     for (i, &key) in keys.iter().enumerate() {
         let (half, lane) = Elements::place(i);
         let lines = &mut halves[half * terms..][..terms];
         let (mut odd, mut excess) = (key, 0);
-        for term in 1..terms {
-            let power = if even && term == terms - 1 { [odd, 0] } else { [reduce(product(odd, key)), odd] };
+        for (term, line) in lines.iter_mut().enumerate().skip(1) {
+            let last = even && term == terms - 1;
+            let power = if last { [odd, 0] } else { [reduce(product(odd, key)), odd] };
             excess ^= product(power[0], power[1]);
             odd = reduce(product(power[0], key));
-            lines[term].0.as_chunks_mut().0[lane] = power;
+            line.0.as_chunks_mut().0[lane] = power;
         }
         lines[0].0.as_chunks_mut().0[lane] = [reduce(excess), 0];
     }
