@@ -294,7 +294,7 @@ impl SignFamily {
         for entries in entries.chunks(TILE * self.tiles_at_once()) {
             let tiles: Vec<_> = entries.par_chunks(TILE).map(|tile| (self.keys(tile), digits(tile))).collect();
             counts.par_chunks_mut(planes).enumerate().for_each_init(
-                || [Line::ZERO; TILE + 1],
+                || [Line::ZERO; 256],
                 |lines, (eight, planes)| {
                     for (keys, digits) in &tiles {
                         instructions.words(&self.polynomials, eight..eight + 1, keys, &mut lines[..keys.number()]);
@@ -337,7 +337,7 @@ impl SignFamily {
         }
     }
 
-    /// Keys, a multiple of 256: as many as a block has rows, so that counters and not words are what a cache should keep; but
+    /// Keys, a multiple of eight: as many as a block has rows, so that counters and not words are what a cache should keep; but
     /// not so few that threads have nothing to do, and not so many that their words take more than a few megabytes.
     fn sparse_batch(&self) -> usize {
         const MOST_WORDS: usize = 1 << 19;

@@ -11,7 +11,7 @@
 #![allow(unsafe_code)]
 
 use crate::gf64;
-use crate::tally::{self, Digits, TILE};
+use crate::tally::{self, Digits, Lines};
 use crate::words::{self, Elements, KEYS_AT_ONCE, Line};
 use std::ops::Range;
 
@@ -112,10 +112,10 @@ at_each_level! {
 
 at_each_level! {
     /// See [`tally::add`].
-    fn add(lines: &[Line; TILE + 1], digits: &Digits, planes: &mut [Line]) {
-        tally::add(lines, digits, planes),
-        tally::add(lines, digits, planes),
-        tally::add(lines, digits, planes),
+    fn add(lines: &Lines, digits: &Digits, planes: &mut [Line]) {
+        tally::add(lines, digits, planes, tally::full_add),
+        tally::add(lines, digits, planes, tally::full_add),
+        tally::add(lines, digits, planes, |a, b, c| x86::full_add(a, b, c)),
     }
 }
 
@@ -162,6 +162,16 @@ mod x86 {
         let term = &line.0.as_chunks::<2>().0[lane];
         // SAFETY: two words are 16 bytes; this load needs no alignment.
         _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128((&raw const *term).cast()) })
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn full_add(a: Line, b: Line, c: Line) -> (Line, Line) {
+        let (a, b, c) = (load(&a), load(&b), load(&c));
+        let (mut sum, mut carry) = (Line::ZERO, Line::ZERO);
+        store(&mut sum, xor3(a, b, c));
+        store(&mut carry, _mm512_ternarylogic_epi64::<0xe8>(a, b, c));
+        (sum, carry)
     }
 
     #[inline]
@@ -316,6 +326,7 @@ mod x86 {
 mod tests {
     use super::*;
     use crate::gf64::tests::slow_multiply;
+    use crate::tally::TILE;
     use chacha20::ChaCha8Rng;
     use rand::{Rng, SeedableRng};
 
@@ -371,10 +382,10 @@ mod tests {
     #[test]
     fn tallies_are_sums() {
         let mut rng = generator();
-        let mut lines = [Line::ZERO; TILE + 1];
+        let mut lines = [Line::ZERO; 256];
         lines[..TILE].iter_mut().for_each(|line| *line = Line(std::array::from_fn(|_| rng.next_u64())));
         lines[7] = Line([u64::MAX; 8]);
-        for number in [0, 1, 15, 16, 17, 255, 256] {
+        for number in [0, 1, 15, 16, 17, TILE - 1, TILE] {
             for shift in [0, 1, 9, 63, 64 - 40, 64 - 54] {
                 let weights: Vec<i64> = (0..number)
                     .map(|_| if shift == 0 { 1 } else { (rng.next_u64() >> shift) as i64 & (i64::MAX >> 9) })

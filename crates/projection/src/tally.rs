@@ -5,19 +5,31 @@
 
 use crate::words::Line;
 
-/// Keys of one tally.
-pub(crate) const TILE: usize = 256;
+/// Keys of one tally: the most eights that leave, of the 256 lines a byte can choose from, one for no key.
+pub(crate) const TILE: usize = 248;
 
-/// Planes a tally of a tile has: 256 itself needs the ninth.
-const PLANES: usize = 9;
+/// The lines of a tile, those without a key all 0.
+pub(crate) type Lines = [Line; 256];
+
+const NO_KEY: u8 = u8::MAX;
+
+/// Planes the tally of a tile has.
+const PLANES: usize = 8;
+
+/// Sum and carry of each bit of three lines.
+#[inline(always)]
+pub(crate) fn full_add(a: Line, b: Line, c: Line) -> (Line, Line) {
+    let bits = |bit: fn(u64, u64, u64) -> u64| Line(std::array::from_fn(|i| bit(a.0[i], b.0[i], c.0[i])));
+    (bits(|a, b, c| a ^ b ^ c), bits(|a, b, c| (a & b) | (c & (a | b))))
+}
 
 /// The weights of at most [`TILE`] keys by their binary digits.
 pub(crate) struct Digits(Vec<Digit>);
 
 struct Digit {
     place: usize,
-    /// Which keys have it, filled up to a multiple of 16 by [`TILE`], where there is no key.
-    keys: Vec<u16>,
+    /// Which keys have it, and [`NO_KEY`] up to a multiple of 16.
+    keys: Vec<u8>,
 }
 
 impl Digits {
@@ -27,18 +39,24 @@ impl Digits {
         let digit = |place: usize| {
             let mut keys = Vec::with_capacity(weights.len().next_multiple_of(16));
             keys.extend((0..).zip(weights).filter(|&(_, weight)| weight >> place & 1 == 1).map(|(key, _)| key));
-            keys.resize(keys.len().next_multiple_of(16), TILE as u16);
+            keys.resize(keys.len().next_multiple_of(16), NO_KEY);
             Digit { place, keys }
         };
         Self((0..63).filter(|place| any >> place & 1 == 1).map(digit).collect())
     }
 }
 
-/// Adds to each row's number the weights of the keys in whose line its bit is set. A last line, all 0, is for no key.
+/// Adds to each row's number the weights of the keys in whose line its bit is set. Full adders are
+/// [`full_add`] or the same.
 #[inline(always)]
-pub(crate) fn add(lines: &[Line; TILE + 1], digits: &Digits, planes: &mut [Line]) {
+pub(crate) fn add(
+    lines: &Lines,
+    digits: &Digits,
+    planes: &mut [Line],
+    full_add: impl Fn(Line, Line, Line) -> (Line, Line) + Copy,
+) {
     for Digit { place, keys } in &digits.0 {
-        let tally = count(lines, keys);
+        let tally = count(lines, keys, full_add);
         let mut carry = Line::ZERO;
         for (i, plane) in planes[*place..].iter_mut().enumerate() {
             (*plane, carry) = full_add(*plane, tally.get(i).copied().unwrap_or(Line::ZERO), carry);
@@ -47,7 +65,7 @@ pub(crate) fn add(lines: &[Line; TILE + 1], digits: &Digits, planes: &mut [Line]
 }
 
 #[inline(always)]
-fn count(lines: &[Line; TILE + 1], keys: &[u16]) -> [Line; PLANES] {
+fn count(lines: &Lines, keys: &[u8], full_add: impl Fn(Line, Line, Line) -> (Line, Line) + Copy) -> [Line; PLANES] {
     let [mut ones, mut twos, mut fours, mut eights] = [Line::ZERO; 4];
     let mut sixteens = [Line::ZERO; PLANES - 4];
     for keys in keys.as_chunks::<16>().0 {
@@ -70,15 +88,8 @@ fn count(lines: &[Line; TILE + 1], keys: &[u16]) -> [Line; PLANES] {
             (*plane, carry) = full_add(*plane, carry, Line::ZERO);
         }
     }
-    let [a, b, c, d, e] = sixteens;
-    [ones, twos, fours, eights, a, b, c, d, e]
-}
-
-/// Sum and carry.
-#[inline(always)]
-fn full_add(a: Line, b: Line, c: Line) -> (Line, Line) {
-    let bits = |bit: fn(u64, u64, u64) -> u64| Line(std::array::from_fn(|i| bit(a.0[i], b.0[i], c.0[i])));
-    (bits(|a, b, c| a ^ b ^ c), bits(|a, b, c| (a & b) | (c & (a | b))))
+    let [a, b, c, d] = sixteens;
+    [ones, twos, fours, eights, a, b, c, d]
 }
 
 /// Of each row: adds `total` − 2·(its number).
