@@ -1,0 +1,96 @@
+//! Sketches and answers of sign families beside the same work with one polynomial for each row and key.
+//!
+//! See `benches/README.md`. A sketch works on all threads of its pool; here that is one, and it is the one that is timed.
+
+use rand::{Rng, SeedableRng, rngs::StdRng};
+use rayon::ThreadPoolBuilder;
+use std::hint::black_box;
+use tamis::queries::{Fingerprint, Histogram};
+use tamis_benches::signs::{Polynomial, add_dense, add_sparse};
+use tamis_benches::{Candidate, compare};
+use tamis_projection::{Seed, SignFamily, Sketch};
+
+const INDEPENDENCE: u32 = 17;
+
+fn polynomials(number: usize, independence: u32) -> Vec<Polynomial> {
+    let mut rng = StdRng::seed_from_u64(1);
+    (0..number).map(|_| Polynomial::new((0..independence).map(|_| rng.next_u64()))).collect()
+}
+
+fn table(keys: u64, count: impl Fn(u64) -> i64) -> Histogram {
+    let mut rng = StdRng::seed_from_u64(2);
+    let mut table = Histogram::builder();
+    for key in 0..keys {
+        table.add(Fingerprint::raw(rng.next_u64()), count(key)).expect("few records");
+    }
+    table.build()
+}
+
+/// A sketch of a whole table. Items are words of 64 signs.
+fn sketch<'a>(name: &str, family: &'a SignFamily, table: &'a Histogram, words: usize) -> Candidate<'a> {
+    Candidate::new(name, words * table.distinct(), move || Sketch::of(family, table).expect("few records"))
+}
+
+fn naive_dense<'a>(independence: u32) -> Candidate<'a> {
+    let rows = polynomials(1024, independence);
+    let mut counters = vec![0; rows.len()];
+    let keys = [[1, 2, 3, 4], [5, 6, 7, 8]];
+    Candidate::new("naive: a polynomial over GF(2^61 - 1) for each row", 8 * 1024 / 64, move || {
+        add_dense(&rows, black_box(&keys), &[[1; 4]; 2], &mut counters);
+        counters[0]
+    })
+}
+
+fn dense_sketches(width: u64, keys: u64, independence: u32, rounds: usize) {
+    let family = SignFamily::dense(width, independence, Seed([1; 32])).expect("a legal shape");
+    let (units, counts) = (table(keys, |_| 1), table(keys, |key| (keys / (key + 1)) as i64));
+    let words = width as usize / 64;
+    let candidates = vec![
+        naive_dense(independence),
+        sketch("dense sketch, counts 1", &family, &units, words).goal(1000.0),
+        sketch("dense sketch, counts falling as 1/rank", &family, &counts, words),
+    ];
+    println!(
+        "{}",
+        compare(format!("Dense, r = {independence}, T = {width}, {keys} keys; 64 signs"), rounds, candidates)
+    );
+}
+
+fn sparse_sketches(width: u64, nonzeros: u32, keys: u64, rounds: usize) {
+    let family = SignFamily::sparse(width, nonzeros, INDEPENDENCE, Seed([1; 32])).expect("a legal shape");
+    let units = table(keys, |_| 1);
+    let blocks = polynomials(2 * nonzeros as usize, INDEPENDENCE);
+    let blocks: Vec<[Polynomial; 2]> = blocks.chunks_exact(2).map(|pair| [pair[0].clone(), pair[1].clone()]).collect();
+    let mut counters = vec![0; width as usize];
+    let mut rng = StdRng::seed_from_u64(2);
+    let few: Vec<[u64; 4]> = (0..256).map(|_| std::array::from_fn(|_| rng.next_u64() >> 3)).collect();
+    let candidates = vec![
+        Candidate::new("naive: two polynomials over GF(2^61 - 1) for each non-zero", 4 * few.len(), move || {
+            add_sparse(&blocks, black_box(&few), &mut counters);
+            counters[0]
+        }),
+        sketch("sparse sketch", &family, &units, 1).goal(20.0),
+    ];
+    println!(
+        "{}",
+        compare(
+            format!("Sparse, r = {INDEPENDENCE}, T = {width}, s = {nonzeros}, {keys} keys; a key"),
+            rounds,
+            candidates
+        )
+    );
+}
+
+fn main() {
+    let rounds = if std::env::args().any(|argument| argument == "--bench") { 15 } else { 1 };
+    let pool = ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    pool.install(|| {
+        for (width, keys) in [(1 << 14, 1 << 14)] {
+            dense_sketches(width, keys, INDEPENDENCE, rounds);
+        }
+        dense_sketches(1 << 14, 1 << 14, 4, rounds);
+        for (width, nonzeros) in [(1 << 12, 8), (1 << 20, 8), (1 << 20, 1)] {
+            sparse_sketches(width, nonzeros, 1 << 18, rounds);
+        }
+    });
+}
