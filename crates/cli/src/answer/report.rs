@@ -47,6 +47,9 @@ impl Report {
     }
 
     pub fn answers(&mut self, answered: &[Answered]) -> Result<(), Failure> {
+        if answered.is_empty() {
+            return Ok(());
+        }
         let records: Vec<Record> = answered.iter().map(|answered| self.record(answered)).collect::<Result<_, _>>()?;
         self.rules.extend(records.iter().map(|record| record.rule).filter(|rule| *rule != "normal"));
         let begun = std::mem::replace(&mut self.begun, true);
@@ -115,6 +118,9 @@ impl Report {
 
     /// Says what the rules mean that were used.
     pub fn end(&self) -> Result<(), Failure> {
+        if !self.begun {
+            return Err(Failure::input("there are no queries", "give at least one, a JSON object on a line"));
+        }
         if self.format == Format::Text {
             for rule in &self.rules {
                 let meaning = match *rule {
