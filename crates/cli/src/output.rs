@@ -12,11 +12,13 @@ pub enum Format {
     Csv,
 }
 
+/// `95 %`.
 pub fn percentage(probability: f64) -> String {
     // Twelve digits hide the binary rounding of 1 - 0.05 and the like.
     format!("{} %", (probability * 1e14).round() / 1e12)
 }
 
+/// `1 row`, `2 rows`.
 pub fn plural(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
@@ -26,12 +28,14 @@ pub fn printable(label: &str) -> String {
     label.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
+/// A JSON object on a line.
 pub fn line(event: &impl Serialize) -> io::Result<()> {
     let mut text = serde_json::to_vec(event)?;
     text.push(b'\n');
     write(&text)
 }
 
+/// A line of CSV.
 pub fn row(fields: &[&str]) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(fields)?;

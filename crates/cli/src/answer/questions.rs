@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use tamis::noise::{Rational, parse_rational};
-use tamis::queries::{Conjunction, Fingerprint, KeyKind, Keys, SparseQuery};
+use tamis::queries::{Conjunction, Fingerprint, KeyKind, Keys, QueryError, SparseQuery};
 
 /// One query, and where it stands.
 pub struct Question {
@@ -166,6 +166,10 @@ struct Written<'a> {
 fn question(text: &str, number: u64, keys: &Keys) -> Result<Question, Failure> {
     let place = format!("line {number}");
     let fault = |fault: &dyn fmt::Display, help: &str| Failure::input(format_args!("{place}: {fault}"), help);
+    // An array would do for the library.
+    if !text.trim_start().starts_with('{') {
+        return Err(fault(&"a query is a JSON object", SHAPE));
+    }
     let written: Written = serde_json::from_str(text).map_err(|error| {
         // The line is known better here than there, where every text is line 1.
         let error = error.to_string();
@@ -177,7 +181,8 @@ fn question(text: &str, number: u64, keys: &Keys) -> Result<Question, Failure> {
     }
     let asked = match (written.keys, written.weights, written.conjunction) {
         (Some(cells), weights, None) => {
-            Asked::Listed(weighted(&cells, weights.as_deref(), keys).map_err(|error| fault(&error, &wanted(keys)))?)
+            let fingerprints = fingerprints(&cells, keys).map_err(|error| fault(&error, &wanted(keys)))?;
+            Asked::Listed(weighted(fingerprints, weights.as_deref()).map_err(|error| fault(&error, WEIGHTS))?)
         }
         (None, None, Some(literals)) => {
             Asked::Conjunction(conjunction(&literals, keys).map_err(|(error, help)| fault(&error, &help))?)
@@ -191,22 +196,31 @@ fn question(text: &str, number: u64, keys: &Keys) -> Result<Question, Failure> {
 const SHAPE: &str = "a query is {\"name\": \"…\", \"keys\": [\"…\", …]}, perhaps with \"weights\": [1, 0.5, …], or \
                      {\"name\": \"…\", \"conjunction\": {\"literal\": true, …}}, on one line";
 
-fn weighted(cells: &[Cells], weights: Option<&[&RawValue]>, keys: &Keys) -> Result<SparseQuery, String> {
+const WEIGHTS: &str = "give each key one weight from 0 to 1, as a number or as text such as \"1/3\"";
+
+fn fingerprints(cells: &[Cells], keys: &Keys) -> Result<Vec<Fingerprint>, String> {
     let fingerprint = |(at, cells): (usize, &Cells)| {
         let cells: Vec<&str> = cells.0.iter().map(String::as_str).collect();
         keys.fingerprint(&cells).map_err(|error| format!("key {}: {error}", at + 1))
     };
-    let fingerprints = cells.iter().enumerate().map(fingerprint).collect::<Result<Vec<_>, _>>()?;
+    cells.iter().enumerate().map(fingerprint).collect()
+}
+
+fn weighted(fingerprints: Vec<Fingerprint>, weights: Option<&[&RawValue]>) -> Result<SparseQuery, String> {
     let Some(weights) = weights else { return Ok(SparseQuery::count(fingerprints)) };
-    if weights.len() != cells.len() {
-        return Err(format!("{} keys have {} weights", cells.len(), weights.len()));
+    if weights.len() != fingerprints.len() {
+        return Err(format!("the number of keys is {}, that of weights {}", fingerprints.len(), weights.len()));
     }
-    let weights = weights
-        .iter()
-        .enumerate()
-        .map(|(at, raw)| weight(raw).ok_or_else(|| format!("weight {} is not a number", at + 1)))
-        .collect::<Result<Vec<_>, _>>()?;
-    SparseQuery::weighted(fingerprints.into_iter().zip(weights)).map_err(|error| format!("{error} (counted from 0)"))
+    let weight =
+        |(at, raw): (usize, &&RawValue)| weight(raw).ok_or_else(|| format!("weight {} is not a number", at + 1));
+    let weights = weights.iter().enumerate().map(weight).collect::<Result<Vec<_>, _>>()?;
+    SparseQuery::weighted(fingerprints.into_iter().zip(weights)).map_err(|error| match error {
+        QueryError::Weight { position, .. } => format!("weight {} is not from 0 to 1", position + 1),
+        QueryError::Conflict { first, second } => {
+            format!("keys {} and {} are the same and have different weights", first.0 + 1, second.0 + 1)
+        }
+        other => other.to_string(),
+    })
 }
 
 /// A number as it is written, or the same as text: exactly.

@@ -214,7 +214,7 @@ pub fn decimal(text: &str) -> Option<Rational> {
 fn unreadable(source: &Source, error: &io::Error) -> Failure {
     Failure::input(
         format_args!("cannot read {source}: {error}"),
-        "give a readable CSV or Parquet file, or `-` for standard input",
+        "give a file that can be read (a table as CSV or Parquet), or `-` for standard input",
     )
 }
 

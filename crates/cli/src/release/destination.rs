@@ -35,9 +35,9 @@ impl Destination {
         let destination = Self { path: path.to_owned(), folder, force };
         // Taken away again at once: only to know that one can be made.
         destination.temporary().map_err(|error| {
-            let folder = destination.folder.display();
+            let (folder, kind) = (destination.folder.display(), error.kind());
             Failure::input(
-                format_args!("--out: cannot write to the folder {folder}: {error}"),
+                format_args!("--out: cannot write to the folder {folder}: {kind}"),
                 "give a folder that exists",
             )
         })?;

@@ -127,7 +127,7 @@ fn protected(request: &Request) -> String {
         Neighbours::AddRemove => "added or removed",
         Neighbours::Substitute => "replaced",
     };
-    format!("{whose}: {change}, nobody can tell")
+    format!("{whose}, {change}")
 }
 
 impl fmt::Display for Explanation {

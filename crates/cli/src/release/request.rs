@@ -160,7 +160,15 @@ fn plan(arguments: &Arguments, rows_per_unit: u32) -> Result<Plan, Failure> {
     let neighbours: Neighbours = parameter("neighbours", &arguments.neighbours, "give add-remove or substitute")?;
     let builder = ProjectionRelease::builder(Budget::approximate(epsilon, delta), neighbours, rows_per_unit);
     let builder = sized(expected(builder, arguments)?, arguments)?;
-    builder.build().map_err(|error| refusal(&error))
+    builder.build().map_err(|error| match error {
+        // Of all signs that were tried, dense ones are named last.
+        ProjectionError::DenseWidth(width) if arguments.signs != Some(SignsKind::Dense) => wrong(
+            "width",
+            format_args!("it must be a power of two up to 2^26 (with dense signs, a multiple of 64), got {width}"),
+            "for example --width 65536",
+        ),
+        error => refusal(&error),
+    })
 }
 
 /// What is expected of the data and of the queries.

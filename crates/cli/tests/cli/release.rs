@@ -15,7 +15,7 @@ const RIGHT: [(&str, &str); 7] = [
     ("epsilon", "1"),
     ("delta", "0"),
     ("neighbours", "add-remove"),
-    ("records", "1000000"),
+    ("records", "1e6"),
     ("support", "10000"),
 ];
 
@@ -200,7 +200,7 @@ fn parameters() {
         ("delta", "1"),
         ("neighbours", "both"),
         ("records", "0"),
-        ("records", "1e6"),
+        ("records", "1.5"),
         ("records", "-1"),
         ("records", &two_to_63),
         ("rows-per-key", "0"),
