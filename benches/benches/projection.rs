@@ -5,10 +5,11 @@
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use rayon::ThreadPoolBuilder;
 use std::hint::black_box;
-use tamis::queries::{Fingerprint, Histogram};
-use tamis_benches::signs::{Polynomial, add_dense, add_sparse};
+use tamis::noise::{Budget, Epsilon, Neighbours};
+use tamis::queries::{Fingerprint, Histogram, SparseQuery};
+use tamis_benches::signs::{Polynomial, add_dense, add_sparse, product_by_blocks, product_by_rows};
 use tamis_benches::{Candidate, compare};
-use tamis_projection::{Seed, SignFamily, Sketch};
+use tamis_projection::{ProjectionRelease, Seed, SignFamily, Sketch};
 
 const INDEPENDENCE: u32 = 17;
 
@@ -81,10 +82,60 @@ fn sparse_sketches(width: u64, nonzeros: u32, keys: u64, rounds: usize) {
     );
 }
 
+fn weighted_answers(width: u64, support: usize, rounds: usize) {
+    let budget = Budget::pure(Epsilon::new(1.0).expect("a legal budget"));
+    let plan = ProjectionRelease::builder(budget, Neighbours::AddRemove, 1).dense().width(width);
+    let plan = plan.independence(INDEPENDENCE).build().expect("a legal plan");
+    let mut rng = StdRng::seed_from_u64(3);
+    let release = plan.release(&table(10_000, |_| 1), &mut rng).expect("few records");
+    let values: Vec<f64> = release.values().iter().map(|&value| value as f64).collect();
+
+    let keys: Vec<[u64; 4]> = (0..support / 4).map(|_| std::array::from_fn(|_| rng.next_u64() >> 3)).collect();
+    let weights: Vec<[u32; 4]> = keys.iter().map(|_| std::array::from_fn(|_| 1 + rng.next_u32() % 999_999)).collect();
+    let fingerprints = keys.as_flattened().iter().map(|&key| Fingerprint::raw(key));
+    let exact = weights.as_flattened().iter().map(|weight| format!("{weight}/1000000").parse().expect("a number"));
+    let query = SparseQuery::weighted(fingerprints.zip(exact)).expect("weights from 0 to 1");
+    let weights: Vec<[f64; 4]> = weights.iter().map(|weights| weights.map(|weight| f64::from(weight) / 1e6)).collect();
+
+    let (rows, blocks) =
+        (polynomials(width as usize, INDEPENDENCE), polynomials(values.len().div_ceil(61), INDEPENDENCE));
+    let words = support * width as usize / 64;
+    let (few, few_weights) = (&keys[..2], &weights[..2]);
+    let naive = Candidate::new("naive: a polynomial over GF(2^61 - 1) for each row", 8 * width as usize / 64, || {
+        product_by_rows(&rows, black_box(few), few_weights, &values)
+    });
+    let by_blocks = || {
+        Candidate::new("a polynomial for each 61 rows, f64 sums", words, || {
+            product_by_blocks(&blocks, black_box(&keys), &weights, &values)
+        })
+    };
+    let answer = || Candidate::new("answer and standard error", words, || release.answer(black_box(&query)));
+    let title = format!("Answers, r = {INDEPENDENCE}, T = {width}, {support} keys of real weight; 64 signs");
+    println!("{}", compare(&*title, rounds, vec![naive, by_blocks(), answer().goal(800.0)]));
+    println!("{}", compare(title, rounds, vec![by_blocks(), answer().goal(20.0)]));
+}
+
+fn counts_over_lists(rounds: usize) {
+    let budget = || Budget::pure(Epsilon::new(1.0).expect("a legal budget"));
+    let mut rng = StdRng::seed_from_u64(4);
+    let table = table(100_000, |_| 1);
+    let sparse = ProjectionRelease::builder(budget(), Neighbours::AddRemove, 1).nonzeros(1).width(1 << 20);
+    let dense = ProjectionRelease::builder(budget(), Neighbours::AddRemove, 1).dense().width(1 << 12);
+    let lists = [sparse, dense].map(|plan| plan.build().expect("a legal plan").release(&table, &mut rng).expect("few"));
+    let query = SparseQuery::count((0..1000).map(|_| Fingerprint::raw(rng.next_u64())));
+    let candidates = lists
+        .iter()
+        .zip(["sparse signs, s = 1, T = 2^20", "dense signs, T = 2^12"])
+        .map(|(release, name)| Candidate::new(name, query.support(), || release.answer(black_box(&query))));
+    println!("{}", compare("Answers, r = 4, a list of 1000 keys; a key", rounds, candidates.collect()));
+}
+
 fn main() {
     let rounds = if std::env::args().any(|argument| argument == "--bench") { 15 } else { 1 };
     let pool = ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     pool.install(|| {
+        weighted_answers(1 << 12, 256, rounds);
+        counts_over_lists(rounds);
         for (width, keys) in [(1 << 14, 1 << 14)] {
             dense_sketches(width, keys, INDEPENDENCE, rounds);
         }
