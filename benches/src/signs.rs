@@ -66,12 +66,12 @@ pub fn add_sparse(blocks: &[[Polynomial; 2]], keys: &[[u64; 4]], counters: &mut 
 /// Σ weight · sign · value over keys and rows, a polynomial for each row.
 pub fn product_by_rows(rows: &[Polynomial], keys: &[[u64; 4]], weights: &[[f64; 4]], values: &[f64]) -> f64 {
     let mut product = 0.0;
-    for (&keys, weights) in keys.iter().zip(weights) {
-        let mut sums = [0.0; 4];
-        for (row, value) in rows.iter().zip(values) {
-            sums.iter_mut().zip(row.at(keys)).for_each(|(sum, word)| *sum += sign(word) as f64 * value);
+    for (row, value) in rows.iter().zip(values) {
+        let mut sum = 0.0;
+        for (&keys, weights) in keys.iter().zip(weights) {
+            sum += row.at(keys).into_iter().zip(weights).map(|(word, weight)| sign(word) as f64 * weight).sum::<f64>();
         }
-        product += sums.iter().zip(weights).map(|(sum, weight)| sum * weight).sum::<f64>();
+        product += sum * value;
     }
     product
 }
