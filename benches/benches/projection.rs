@@ -9,7 +9,8 @@ use tamis::noise::{Budget, Epsilon, Neighbours};
 use tamis::queries::{Fingerprint, Histogram, SparseQuery};
 use tamis_benches::signs::{Polynomial, add_dense, add_sparse, product_by_blocks, product_by_rows};
 use tamis_benches::{Candidate, compare};
-use tamis_projection::{ProjectionRelease, Seed, SignFamily, Sketch};
+use tamis_projection::{ProjectionRelease, Seed, Shape, SignFamily, Signs, Sketch};
+use tamis_projection_portable as portable;
 
 const INDEPENDENCE: u32 = 17;
 
@@ -27,9 +28,23 @@ fn table(keys: u64, count: impl Fn(u64) -> i64) -> Histogram {
     table.build()
 }
 
-/// A sketch of a whole table. Items are words of 64 signs.
-fn sketch<'a>(name: &str, family: &'a SignFamily, table: &'a Histogram, words: usize) -> Candidate<'a> {
-    Candidate::new(name, words * table.distinct(), move || Sketch::of(family, table).expect("few records"))
+/// A sketch of a whole table, an item being one of `items` for each key.
+fn sketch<'a>(name: &str, family: &'a SignFamily, table: &'a Histogram, items: usize) -> Candidate<'a> {
+    Candidate::new(name, items * table.distinct(), move || Sketch::of(family, table).expect("few records"))
+}
+
+/// The same without special instructions.
+fn portable_sketch<'a>(shape: Shape, table: &'a Histogram, items: usize) -> Candidate<'a> {
+    let seed = portable::Seed([1; 32]);
+    let (width, independence) = (u64::from(shape.width()), shape.independence());
+    let family = match shape.signs() {
+        Signs::Dense => portable::SignFamily::dense(width, independence, seed),
+        Signs::Sparse { nonzeros } => portable::SignFamily::sparse(width, nonzeros, independence, seed),
+    };
+    let family = family.expect("a legal shape");
+    Candidate::new("portable", items * table.distinct(), move || {
+        portable::Sketch::of(&family, table).expect("few records")
+    })
 }
 
 fn naive_dense<'a>(independence: u32) -> Candidate<'a> {
@@ -45,11 +60,13 @@ fn naive_dense<'a>(independence: u32) -> Candidate<'a> {
 fn dense_sketches(width: u64, keys: u64, independence: u32, rounds: usize) {
     let family = SignFamily::dense(width, independence, Seed([1; 32])).expect("a legal shape");
     let (units, counts) = (table(keys, |_| 1), table(keys, |key| (keys / (key + 1)) as i64));
+    let few = table(64, |_| 1);
     let words = width as usize / 64;
     let candidates = vec![
         naive_dense(independence),
         sketch("dense sketch, counts 1", &family, &units, words).goal(1000.0),
         sketch("dense sketch, counts falling as 1/rank", &family, &counts, words),
+        portable_sketch(family.shape(), &few, words),
     ];
     println!(
         "{}",
@@ -71,6 +88,7 @@ fn sparse_sketches(width: u64, nonzeros: u32, keys: u64, rounds: usize) {
             counters[0]
         }),
         sketch("sparse sketch", &family, &units, 1).goal(20.0),
+        portable_sketch(family.shape(), &units, 1),
     ];
     println!(
         "{}",
@@ -80,6 +98,19 @@ fn sparse_sketches(width: u64, nonzeros: u32, keys: u64, rounds: usize) {
             candidates
         )
     );
+}
+
+/// For comparison with projections in Python, see `peers/python`.
+fn matrix_entries(rounds: usize) {
+    let table = table(4096, |_| 1);
+    let families =
+        [4, 17].map(|independence| SignFamily::dense(4096, independence, Seed([1; 32])).expect("a legal shape"));
+    let candidates = families.iter().map(|family| {
+        let name = format!("dense sketch, r = {}", family.shape().independence());
+        // 4096 entries a key.
+        Candidate::new(name, 4 * table.distinct(), || Sketch::of(family, &table).expect("few records"))
+    });
+    println!("{}", compare("Dense, T = 4096, 4096 keys; 1024 entries of the matrix", rounds, candidates.collect()));
 }
 
 fn weighted_answers(width: u64, support: usize, rounds: usize) {
@@ -134,14 +165,15 @@ fn main() {
     let rounds = if std::env::args().any(|argument| argument == "--bench") { 15 } else { 1 };
     let pool = ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     pool.install(|| {
-        weighted_answers(1 << 12, 256, rounds);
-        counts_over_lists(rounds);
-        for (width, keys) in [(1 << 14, 1 << 14)] {
-            dense_sketches(width, keys, INDEPENDENCE, rounds);
+        for (width, keys) in [(1 << 14, 1 << 14), (1 << 16, 1 << 13), (1 << 20, 1 << 11)] {
+            dense_sketches(width, keys, 17, rounds);
         }
         dense_sketches(1 << 14, 1 << 14, 4, rounds);
+        matrix_entries(rounds);
         for (width, nonzeros) in [(1 << 12, 8), (1 << 20, 8), (1 << 20, 1)] {
             sparse_sketches(width, nonzeros, 1 << 18, rounds);
         }
+        weighted_answers(1 << 12, 256, rounds);
+        counts_over_lists(rounds);
     });
 }
