@@ -63,9 +63,53 @@ pub fn add_sparse(blocks: &[[Polynomial; 2]], keys: &[[u64; 4]], counters: &mut 
     }
 }
 
+/// Σ weight · sign · value over keys and rows, a polynomial for each row.
+pub fn product_by_rows(rows: &[Polynomial], keys: &[[u64; 4]], weights: &[[f64; 4]], values: &[f64]) -> f64 {
+    let mut product = 0.0;
+    for (row, value) in rows.iter().zip(values) {
+        let mut sum = 0.0;
+        for (&keys, weights) in keys.iter().zip(weights) {
+            sum += row.at(keys).into_iter().zip(weights).map(|(word, weight)| sign(word) as f64 * weight).sum::<f64>();
+        }
+        product += sum * value;
+    }
+    product
+}
+
+/// Σ weight · sign · value over keys and rows, a polynomial for each 61 rows: every bit is a sign.
+pub fn product_by_blocks(blocks: &[Polynomial], keys: &[[u64; 4]], weights: &[[f64; 4]], values: &[f64]) -> f64 {
+    let mut product = 0.0;
+    for (&keys, weights) in keys.iter().zip(weights) {
+        let mut sums = [0.0; 4];
+        for (block, values) in blocks.iter().zip(values.chunks(61)) {
+            for (sum, word) in sums.iter_mut().zip(block.at(keys)) {
+                *sum += (0..).zip(values).map(|(bit, value)| sign(word >> bit) as f64 * value).sum::<f64>();
+            }
+        }
+        product += sums.iter().zip(weights).map(|(sum, weight)| sum * weight).sum::<f64>();
+    }
+    product
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_give_each_bit_to_a_row() {
+        let blocks = [Polynomial::new([3, 5]), Polynomial::new([1, 1])];
+        let keys = [[1, 2, 3, 4]];
+        let values: Vec<f64> = (0..100).map(|row| f64::from(1 << (row % 30))).collect();
+        let mut expected = 0.0;
+        for (row, value) in values.iter().enumerate() {
+            let words = blocks[row / 61].at(keys[0]);
+            expected += words.map(|word| sign(word >> (row % 61)) as f64).iter().sum::<f64>() * value;
+        }
+        assert_eq!(product_by_blocks(&blocks, &keys, &[[1.0; 4]], &values), expected);
+        let rows = [0, 1, 2].map(|constant| Polynomial::new([constant, 2]));
+        // Twice a key is even: the signs are those of the constants.
+        assert_eq!(product_by_rows(&rows, &keys, &[[1.0, 1.0, 1.0, 0.5]], &[1.0, 10.0, 100.0]), 3.5 * 91.0);
+    }
 
     #[test]
     fn values_are_those_of_the_polynomial() {
