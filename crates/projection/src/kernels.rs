@@ -332,7 +332,7 @@ mod x86 {
 mod tests {
     use super::*;
     use crate::gf64::tests::slow_multiply;
-    use crate::tally::TILE;
+    use crate::tally::{NO_LINES, TILE};
     use chacha20::ChaCha8Rng;
     use rand::{Rng, SeedableRng};
 
@@ -388,7 +388,7 @@ mod tests {
     #[test]
     fn tallies_are_sums() {
         let mut rng = generator();
-        let mut lines = [Line::ZERO; 256];
+        let mut lines = NO_LINES;
         lines[..TILE].iter_mut().for_each(|line| *line = Line(std::array::from_fn(|_| rng.next_u64())));
         lines[7] = Line([u64::MAX; 8]);
         for number in [0, 1, 15, 16, 17, TILE - 1, TILE] {

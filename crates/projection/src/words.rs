@@ -61,7 +61,7 @@ impl Elements {
         polynomials
     }
 
-    /// Cost: r products a key.
+    /// Cost: about 3r/2 products a key.
     pub(crate) fn of_keys(instructions: Instructions, independence: u32, keys: &[u64]) -> Self {
         let mut elements = Self::zeros(independence, keys.len());
         let halves = elements.lines.chunks_exact_mut(KEYS_AT_ONCE / 4 * elements.terms);
