@@ -2,12 +2,16 @@
 
 use rand::{RngExt, seq::index};
 use tamis::projection::Answer;
-use tamis::queries::{Conjunction, Element, Fingerprint, FingerprintKey, Histogram, SparseQuery};
+use tamis::queries::{Columns, Conjunction, Element, Fingerprint, FingerprintKey, Histogram, SparseQuery};
 use tamis_harness::{TrialError, TrialRng};
 
-/// 32 561 people by 48 booleans, each true of most, packed in hexadecimal digits, the first in the lowest bit.
+/// 32 561 people by 48 booleans, each true of most.
 const ADULT: &str = include_str!("../../../examples/adult_majority48.csv");
-const ADULT_COLUMNS: u32 = 48;
+const ADULT_COLUMNS: &str = include_str!("../../../examples/adult_majority48_columns.txt");
+/// 97 310 names and how many persons bear them.
+const NAMES: &str = include_str!("../../../examples/us_baby_names_1880_2017.csv");
+/// 18 common ones.
+const COMMON_NAMES: &str = include_str!("../../../examples/names.txt");
 
 /// How often keys occur, and what they are.
 #[derive(Clone, Debug)]
@@ -20,6 +24,8 @@ pub enum Data {
     HeavyKey { records: u64 },
     /// The people of the file, asked by conjunctions that leave so many of the booleans free.
     Adult { free: u32 },
+    /// The persons of the file, asked for common names: a list.
+    Names,
 }
 
 /// What the keys of [`Data::Distinct`] are.
@@ -31,7 +37,8 @@ pub enum Keys {
     Digits(usize),
 }
 
-/// Which lists a release is asked: so many at once, no key in two of them. For [`Data::Adult`] only how many.
+/// Which lists a release is asked: so many at once, no key in two of them. For [`Data::Adult`] and [`Data::Names`] a
+/// description of what they are.
 #[derive(Clone, Copy, Debug)]
 pub struct Lists {
     pub number: u64,
@@ -53,33 +60,26 @@ pub struct World {
 impl Data {
     pub fn name(&self) -> String {
         match self {
-            Self::Distinct { .. } => "distinct".to_owned(),
+            Self::Distinct { keys: Keys::Bits(64), .. } => "distinct".to_owned(),
+            Self::Distinct { keys: Keys::Bits(bits), .. } => format!("distinct, of {bits} bits"),
+            Self::Distinct { keys: Keys::Digits(length), .. } => format!("distinct, of {length} bytes"),
             Self::Zipf { .. } => "Zipf".to_owned(),
             Self::HeavyKey { .. } => "one heavy key".to_owned(),
-            Self::Adult { free } => format!("Adult, {free} of {ADULT_COLUMNS} free"),
+            Self::Adult { free } => format!("Adult, {free} of 48 free"),
+            Self::Names => "names".to_owned(),
         }
     }
 
-    /// What a key is, in words.
-    pub fn keys(&self) -> String {
-        match self {
-            Self::Distinct { keys: Keys::Digits(length), .. } => format!("{length} bytes"),
-            Self::Distinct { keys: Keys::Bits(bits), .. } => format!("{bits} bits"),
-            Self::Zipf { .. } | Self::HeavyKey { .. } => "64 bits".to_owned(),
-            Self::Adult { .. } => format!("{ADULT_COLUMNS} bits"),
-        }
-    }
-
-    /// The counts of all keys, the largest first.
+    /// The counts of all keys; where keys are numbers, the largest first.
     fn counts(&self) -> Vec<u64> {
+        let of = |table: Histogram| table.entries().iter().map(|&(_, count)| count.unsigned_abs()).collect();
+        let key = FingerprintKey::new([0; 16]);
         match *self {
             Self::Distinct { records, .. } => vec![1; records as usize],
             Self::Zipf { keys, largest } => (1..=keys).map(|rank| (largest / rank).max(1)).collect(),
             Self::HeavyKey { records } => vec![records],
-            Self::Adult { .. } => {
-                let people = World::adults(&FingerprintKey::new([0; 16]));
-                people.entries().iter().map(|&(_, count)| count.unsigned_abs()).collect()
-            }
+            Self::Adult { .. } => of(World::adults(&key)),
+            Self::Names => of(World::names(&key)),
         }
     }
 
@@ -91,13 +91,18 @@ impl Data {
 
     /// Whether every trial has keys, or lists, of its own.
     pub fn is_fresh(&self) -> bool {
-        matches!(self, Self::Adult { .. } | Self::Distinct { keys: Keys::Digits(_), .. })
+        matches!(self, Self::Adult { .. } | Self::Names | Self::Distinct { keys: Keys::Digits(_), .. })
     }
 
     /// The table and its lists. The generator is used if it [is fresh](Self::is_fresh), and only then.
     pub fn world(&self, lists: Lists, rng: &mut TrialRng) -> Result<World, TrialError> {
         match *self {
             Self::Adult { free } => World::of_adults(free, lists.number, &FingerprintKey::new(rng.random()), rng),
+            Self::Names => {
+                let key = FingerprintKey::new(rng.random());
+                let common = COMMON_NAMES.lines().map(|name| key.fingerprint(&Element::bytes(name.as_bytes())));
+                Ok(World::new(World::names(&key), vec![SparseQuery::count(common)]))
+            }
             Self::Distinct { keys: Keys::Digits(length), .. } => {
                 let key = FingerprintKey::new(rng.random());
                 let name = |number: u64| key.fingerprint(&Element::bytes(format!("{number:0length$}").as_bytes()));
@@ -146,23 +151,37 @@ impl World {
         Ok(Self::new(table.build(), (0..number).map(list).collect()))
     }
 
+    fn adult_columns() -> Columns {
+        // Cannot fail, here and below: the files are part of this program.
+        Columns::from_text(ADULT_COLUMNS).expect("48 names")
+    }
+
     fn adults(key: &FingerprintKey) -> Histogram {
-        let mut table = Histogram::builder();
+        let (mut table, columns) = (Histogram::builder(), Self::adult_columns());
         for line in ADULT.lines().skip(1) {
-            // Cannot fail, here and below: the file is part of this program, 12 digits a line and few lines.
-            let bits = u64::from_str_radix(line, 16).expect("hexadecimal digits");
-            let person = Element::bits(bits.into(), ADULT_COLUMNS).expect("48 bits");
-            table.add(key.fingerprint(&person), 1).expect("few people");
+            let person = columns.parse_bits(line).and_then(|bits| Element::bits(bits, columns.width()));
+            table.add(key.fingerprint(&person.expect("48 bits")), 1).expect("few people");
+        }
+        table.build()
+    }
+
+    fn names(key: &FingerprintKey) -> Histogram {
+        let mut table = Histogram::builder();
+        for line in NAMES.lines().skip(1) {
+            let (name, count) = line.split_once(',').expect("two cells");
+            let count = count.parse().expect("a whole number");
+            table.add(key.fingerprint(&Element::bytes(name.as_bytes())), count).expect("few people");
         }
         table.build()
     }
 
     /// Conjunctions of literals that are to be true, chosen at random.
     fn of_adults(free: u32, number: u64, key: &FingerprintKey, rng: &mut TrialRng) -> Result<Self, TrialError> {
+        let width = Self::adult_columns().width();
         let mut conjunction = || -> Result<SparseQuery, TrialError> {
-            let fixed = index::sample(rng, ADULT_COLUMNS as usize, (ADULT_COLUMNS - free) as usize);
+            let fixed = index::sample(rng, width as usize, (width - free) as usize);
             let ones = fixed.iter().fold(0, |ones, column| ones | 1 << column);
-            Ok(Conjunction::new(ADULT_COLUMNS, ones, 0)?.query(key)?)
+            Ok(Conjunction::new(width, ones, 0)?.query(key)?)
         };
         let lists = (0..number).map(|_| conjunction()).collect::<Result<_, _>>()?;
         Ok(Self::new(Self::adults(key), lists))
@@ -205,11 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn adults_are_the_file() {
+    fn adults_and_names_are_the_files() {
         let (records, norm) = Data::Adult { free: 8 }.size();
         assert_eq!((records, norm), (32_561.0, 41_981_817.0));
         let lists = Lists { number: 3, support: 256, matches: 0 };
         let world = Data::Adult { free: 8 }.world(lists, &mut TrialRng::seed_from_u64(1)).unwrap();
+        let names = Data::Names.world(lists, &mut TrialRng::seed_from_u64(1)).unwrap();
+        assert_eq!((names.table.total(), names.table.distinct()), (348_120_517, 97_310));
+        assert_eq!(names.truths, [49_491_968.0]);
         // Everybody of whom all is true is in every conjunction.
         assert!(
             world.lists.iter().all(|list| list.support() == 256) && world.truths.iter().all(|&truth| truth >= 6_065.0)
