@@ -34,6 +34,8 @@ use tamis_harness::{
 use tamis_oracle::statistics::{clopper_pearson_lower, clopper_pearson_upper};
 use world::{Data, Lists, World};
 
+use crate::means::{DEVIATIONS, mean_and_deviation};
+
 /// Of all guarantees.
 const BETA: f64 = 0.05;
 /// Of all intervals.
@@ -61,7 +63,7 @@ pub struct Case {
 
 #[derive(Debug)]
 enum Mechanism {
-    Release(Plan),
+    Release(Box<Plan>),
     /// This noise on the count of each key.
     Histogram(Noise),
     /// This noise on the answer to each list.
@@ -278,15 +280,13 @@ fn rule(case: &Case, sample: &Sample) -> String {
 /// 10 % off would pass with a probability above 1 %, that is if 2.3 standard deviations are more than 5 %.
 fn near(value: f64, squares: &[f64]) -> Finding {
     const WITHIN: f64 = 0.05;
-    let count = squares.len() as f64;
-    let mean = squares.iter().sum::<f64>() / count;
-    let variance = squares.iter().map(|square| (square - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let (mean, of_mean) = mean_and_deviation(squares);
     let ratio = value / mean.sqrt();
     // Of a root half as much, relatively.
-    let deviation = (variance / count).sqrt() / mean / 2.0;
+    let deviation = of_mean / mean / 2.0;
     let off = (ratio - 1.0).abs();
     let verdict = match () {
-        () if off.is_nan() || off > WITHIN + 4.9 * deviation => Verdict::Fails,
+        () if off.is_nan() || off > WITHIN + DEVIATIONS * deviation => Verdict::Fails,
         () if off <= WITHIN && 2.33 * deviation <= WITHIN => Verdict::Holds,
         () => Verdict::Inconclusive,
     };

@@ -66,7 +66,7 @@ fn lists_of(number: u64, support: u64) -> Lists {
 }
 
 fn case(part: &'static str, plan: Plan, data: Data, lists: Lists, trials: u64, claim: Claim) -> Case {
-    of(part, Mechanism::Release(plan), data, lists, trials, claim)
+    of(part, release(plan), data, lists, trials, claim)
 }
 
 fn of(part: &'static str, mechanism: Mechanism, data: Data, lists: Lists, trials: u64, claim: Claim) -> Case {
@@ -80,6 +80,10 @@ fn highlighted(case: Case) -> Case {
 
 const PREDICTED: Claim =
     Claim { predicted: true, deviation: None, absolute: None, coverage: None, worst: None, bytes: None };
+
+fn release(plan: Plan) -> Mechanism {
+    Mechanism::Release(Box::new(plan))
+}
 
 /// What a user gets.
 fn lists(size: Size) -> Fallible<Vec<Case>> {
@@ -223,7 +227,7 @@ fn noise(size: Size) -> Fallible<Vec<Case>> {
     let composed = |per_run: Epsilon| -> Fallible<Mechanism> {
         // T rows of noise of scale 1/ε₀ each: that of a pure release with T·ε₀.
         let total = Epsilon::from_rational(per_run.as_rational() * Rational::from(width))?;
-        Ok(Mechanism::Release(builder(Budget::pure(total)).dense().width(width).build()?))
+        Ok(release(builder(Budget::pure(total)).dense().width(width).build()?))
     };
     let row = |mechanism| {
         highlighted(of("noise", mechanism, distinct(1_000), lists_of(10, 200), size.pick(200, 2_000), PREDICTED))
@@ -231,13 +235,13 @@ fn noise(size: Size) -> Fallible<Vec<Case>> {
     let paper = row(composed(papers::corollary_3_21(runs, &budget(DELTA)?)?)?);
     let best = row(composed(optimal::epsilon_per_run(runs, &budget(DELTA)?)?)?);
     Ok(vec![
-        row(Mechanism::Release(laplace(Signs::Dense, width)?)),
+        row(release(laplace(Signs::Dense, width)?)),
         Case { name: PAPERS_NOISE.to_owned(), ..paper },
         Case { name: "dense, Laplace by KOV15".to_owned(), ..best },
-        row(Mechanism::Release(gaussian(Signs::Dense, width)?)),
-        row(Mechanism::Release(gaussian(SPARSE, width)?)),
-        row(Mechanism::Release(laplace(SPARSE_8, 8 * width)?)),
-        row(Mechanism::Release(laplace(SPARSE, width)?)),
+        row(release(gaussian(Signs::Dense, width)?)),
+        row(release(gaussian(SPARSE, width)?)),
+        row(release(laplace(SPARSE_8, 8 * width)?)),
+        row(release(laplace(SPARSE, width)?)),
         row(Mechanism::Histogram(laplace_noise(&Epsilon::new(1.0)?)?)),
     ])
 }
@@ -259,8 +263,8 @@ fn per_lists(size: Size) -> Fallible<Vec<Case>> {
     let mut rows = Vec::new();
     for number in (0..=6).map(|log| 10u64.pow(log)) {
         let lists = lists_of(number, 10_000);
-        let release = builder(budget(0.0)?).records(1_000_000).build()?;
-        rows.push(case("per list", release, data(), lists, 0, Claim::default()));
+        let plan = builder(budget(0.0)?).records(1_000_000).build()?;
+        rows.push(case("per list", plan, data(), lists, 0, Claim::default()));
         let moved = NonZeroU128::new(number.into()).ok_or("no list")?;
         let gaussian = Noise::Gaussian(DiscreteGaussian::new(concentrated(moved, &budget(DELTA)?)?));
         let each = laplace_noise(&optimal::epsilon_per_run(Hits::new(number)?, &budget(DELTA)?)?)?;
