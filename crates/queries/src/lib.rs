@@ -3,6 +3,7 @@
 //! | you have | it becomes |
 //! | -------- | ---------- |
 //! | a key: a number, a text, several columns, packed booleans | an [`Element`], then its [`Fingerprint`] |
+//! | the cells of a row | a [`Fingerprint`], by [`Keys`] |
 //! | a table | a [`Histogram`] |
 //! | a table with many rows a person | a [`Histogram`], through a [`ContributionBound`] |
 //! | a list of keys, perhaps with weights | a [`SparseQuery`] |
@@ -32,6 +33,7 @@ pub mod element;
 pub mod fingerprint;
 pub mod grid;
 pub mod histogram;
+pub mod keys;
 pub mod query;
 pub mod workload;
 
@@ -41,5 +43,6 @@ pub use element::{BitsError, Element};
 pub use fingerprint::{Fingerprint, FingerprintKey};
 pub use grid::{Grid, GridError};
 pub use histogram::{Histogram, HistogramBuilder, HistogramError};
+pub use keys::{KeyError, KeyKind, Keys};
 pub use query::{QueryError, SparseQuery};
 pub use workload::{Workload, WorkloadError};
