@@ -46,8 +46,11 @@ pub mod family;
 pub mod file;
 mod gf64;
 pub mod heavy;
+mod kernels;
 pub mod release;
 pub mod sketch;
+mod tally;
+mod words;
 
 pub use answer::{Answer, Interval, ProjectionRelease, Rule};
 pub use builder::Builder;

@@ -4,7 +4,8 @@
 //! it promises and explains itself; [`Plan::release`] reads the data, once.
 //!
 //! # Privacy
-//! A release consists of the plan, a seed drawn independently of the data, and Y = S + N: the [`Sketch`] S of the data under
+//! A release consists of the plan, a seed drawn independently of the data (and so is the public key of the fingerprints), the
+//! [heavy keys](crate::heavy) if there are to be any, and Y = S + N: the [`Sketch`] S of the data under
 //! the signs of the seed, and independent noise on each of its T rows. It is (ε, δ)-private for the stated neighbours, where a
 //! unit of privacy (a person) has at most L rows in the table. Everything computed from it costs nothing more.
 //!
@@ -31,6 +32,9 @@
 //! and so is counting: each release spends [`Plan::cost`] anew, to be [charged](tamis_noise::Ledger) before.
 //!
 //! # Limitations
+//! The promise is for tables that can be counted, and whose neighbours can: of less than 2⁴⁰ records, every row with a key as it
+//! should be. That another is refused depends on its rows: such an error is for the curator alone.
+//!
 //! Time depends on the data: do not let an analyst measure it. So does how many words are taken from the generator, where heavy
 //! keys are released apart: one or more for each key that occurs. They come last and are independent of all others, so what is
 //! released has the law that is stated. Queries may depend on earlier answers without harm to privacy; error bars are for
@@ -519,7 +523,8 @@ impl Plan {
         sketch: Sketch,
         rng: &mut R,
     ) -> Result<(SignFamily, Vec<i64>), ProjectionError> {
-        if let Some(bounded) = sketch.rows_per_unit().filter(|&bounded| bounded > self.rows_per_unit) {
+        if !sketch.rows_per_unit().within(self.rows_per_unit) {
+            let bounded = sketch.rows_per_unit().known();
             return Err(ProjectionError::RowsBeyondPlan { planned: self.rows_per_unit, bounded });
         }
         let (family, mut values) = sketch.into_parts();
