@@ -78,11 +78,13 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         Some(queries) => Questions::of_file(&Source::of(queries), &file.keys)?,
         None => Questions::of_lists(&arguments.list, &file.keys, arguments.quiet)?,
     };
-    let mut batch = Vec::new();
+    let (mut batch, mut weight) = (Vec::new(), 0);
     for question in questions {
         let question = question.inspect_err(|_| drop(answer(&file, &mut batch, &mut report)))?;
+        weight += question.weight();
         batch.push(question);
-        if batch.iter().map(Question::weight).sum::<usize>() >= BATCH {
+        if weight >= BATCH {
+            weight = 0;
             answer(&file, &mut batch, &mut report)?;
         }
     }
