@@ -33,6 +33,13 @@ fn sketch<'a>(name: &str, family: &'a SignFamily, table: &'a Histogram, items: u
     Candidate::new(name, items * table.distinct(), move || Sketch::of(family, table).expect("few records"))
 }
 
+fn with_goal(candidate: Candidate, goal: Option<f64>) -> Candidate {
+    match goal {
+        Some(ratio) => candidate.goal(ratio),
+        None => candidate,
+    }
+}
+
 /// The same without special instructions.
 fn portable_sketch<'a>(shape: Shape, table: &'a Histogram, items: usize) -> Candidate<'a> {
     let seed = portable::Seed([1; 32]);
@@ -57,14 +64,14 @@ fn naive_dense<'a>(independence: u32) -> Candidate<'a> {
     })
 }
 
-fn dense_sketches(width: u64, keys: u64, independence: u32, rounds: usize) {
+fn dense_sketches(width: u64, keys: u64, independence: u32, goal: Option<f64>, rounds: usize) {
     let family = SignFamily::dense(width, independence, Seed([1; 32])).expect("a legal shape");
     let (units, counts) = (table(keys, |_| 1), table(keys, |key| (keys / (key + 1)) as i64));
     let few = table(64, |_| 1);
     let words = width as usize / 64;
     let candidates = vec![
         naive_dense(independence),
-        sketch("dense sketch, counts 1", &family, &units, words).goal(1000.0),
+        with_goal(sketch("dense sketch, counts 1", &family, &units, words), goal),
         sketch("dense sketch, counts falling as 1/rank", &family, &counts, words),
         portable_sketch(family.shape(), &few, words),
     ];
@@ -74,10 +81,11 @@ fn dense_sketches(width: u64, keys: u64, independence: u32, rounds: usize) {
     );
 }
 
-fn sparse_sketches(width: u64, nonzeros: u32, keys: u64, rounds: usize) {
-    let family = SignFamily::sparse(width, nonzeros, INDEPENDENCE, Seed([1; 32])).expect("a legal shape");
+fn sparse_sketches(width: u64, nonzeros: u32, independence: u32, goal: Option<f64>, rounds: usize) {
+    let keys = 1 << 18;
+    let family = SignFamily::sparse(width, nonzeros, independence, Seed([1; 32])).expect("a legal shape");
     let units = table(keys, |_| 1);
-    let blocks = polynomials(2 * nonzeros as usize, INDEPENDENCE);
+    let blocks = polynomials(2 * nonzeros as usize, independence);
     let blocks: Vec<[Polynomial; 2]> = blocks.chunks_exact(2).map(|pair| [pair[0].clone(), pair[1].clone()]).collect();
     let mut counters = vec![0; width as usize];
     let mut rng = StdRng::seed_from_u64(2);
@@ -87,13 +95,13 @@ fn sparse_sketches(width: u64, nonzeros: u32, keys: u64, rounds: usize) {
             add_sparse(&blocks, black_box(&few), &mut counters);
             counters[0]
         }),
-        sketch("sparse sketch", &family, &units, 1).goal(20.0),
+        with_goal(sketch("sparse sketch", &family, &units, 1), goal),
         portable_sketch(family.shape(), &units, 1),
     ];
     println!(
         "{}",
         compare(
-            format!("Sparse, r = {INDEPENDENCE}, T = {width}, s = {nonzeros}, {keys} keys; a key"),
+            format!("Sparse, r = {independence}, T = {width}, s = {nonzeros}, {keys} keys; a key"),
             rounds,
             candidates
         )
@@ -166,13 +174,13 @@ fn main() {
     let pool = ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     pool.install(|| {
         for (width, keys) in [(1 << 14, 1 << 14), (1 << 16, 1 << 13), (1 << 20, 1 << 11)] {
-            dense_sketches(width, keys, 17, rounds);
+            dense_sketches(width, keys, INDEPENDENCE, Some(1000.0), rounds);
         }
-        dense_sketches(1 << 14, 1 << 14, 4, rounds);
+        dense_sketches(1 << 14, 1 << 14, 4, None, rounds);
         matrix_entries(rounds);
-        for (width, nonzeros) in [(1 << 12, 8), (1 << 20, 8), (1 << 20, 1)] {
-            sparse_sketches(width, nonzeros, 1 << 18, rounds);
-        }
+        sparse_sketches(1 << 20, 8, INDEPENDENCE, Some(20.0), rounds);
+        sparse_sketches(1 << 12, 8, INDEPENDENCE, None, rounds);
+        sparse_sketches(1 << 20, 1, 4, None, rounds);
         weighted_answers(1 << 12, 256, rounds);
         counts_over_lists(rounds);
     });

@@ -2,7 +2,7 @@
 
 use crate::gf64;
 use crate::tally::{self, Digits, Lines};
-use crate::words::{self, Elements, KEYS_AT_ONCE, Line};
+use crate::words::{self, Elements, Line};
 use std::ops::Range;
 
 #[derive(Clone, Copy)]
@@ -13,7 +13,7 @@ impl Instructions {
         Self
     }
 
-    pub(crate) fn powers(self, even: bool, keys: &[u64; KEYS_AT_ONCE], halves: &mut [Line]) {
+    pub(crate) fn powers(self, even: bool, keys: &[u64], halves: &mut [Line]) {
         words::powers(even, keys, halves, gf64::product);
     }
 

@@ -111,7 +111,7 @@ pub enum ProjectionError {
         value: String,
     },
     /// Everything considered would be too large.
-    #[error("no release fits into {0} bytes: allow at least 1000")]
+    #[error("no release fits into {0} bytes: allow at least 10000")]
     FileTooSmall(u64),
     /// A level of confidence.
     #[error("the level must be between 0 and 1, ends excluded, got {0}")]

@@ -12,7 +12,7 @@
 
 use crate::gf64;
 use crate::tally::{self, Digits, Lines};
-use crate::words::{self, Elements, KEYS_AT_ONCE, Line};
+use crate::words::{self, Elements, Line};
 use std::ops::Range;
 
 /// Instructions that this machine is known to have.
@@ -94,7 +94,7 @@ macro_rules! at_each_level {
 
 at_each_level! {
     /// The terms of keys, see [`words::powers`].
-    fn powers(even: bool, keys: &[u64; KEYS_AT_ONCE], halves: &mut [Line]) {
+    fn powers(even: bool, keys: &[u64], halves: &mut [Line]) {
         words::powers(even, keys, halves, gf64::product),
         words::powers(even, keys, halves, |a, b| x86::product(a, b)),
         x86::powers(even, keys, halves),
@@ -130,7 +130,8 @@ at_each_level! {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Elements, KEYS_AT_ONCE, Line, Range};
+    use super::{Elements, Line, Range};
+    use crate::words::KEYS_AT_ONCE;
     use std::arch::x86_64::*;
 
     #[inline]
@@ -234,13 +235,16 @@ mod x86 {
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,vpclmulqdq")]
-    pub(super) fn powers(even: bool, keys: &[u64; KEYS_AT_ONCE], halves: &mut [Line]) {
+    pub(super) fn powers(even: bool, keys: &[u64], halves: &mut [Line]) {
         const HALVES: usize = KEYS_AT_ONCE / 4;
         let terms = halves.len() / HALVES;
-        let (eights, _) = keys.as_chunks();
+        let mut eights = [Line::ZERO; KEYS_AT_ONCE / 8];
+        for (eight, keys) in eights.iter_mut().zip(keys.chunks(8)) {
+            eight.0[..keys.len()].copy_from_slice(keys);
+        }
         // The even ones or the odd ones of eight keys, each in the low word of a lane.
         let keys: [__m512i; HALVES] = std::array::from_fn(|half| {
-            let eight = load(&Line(eights[half / 2]));
+            let eight = load(&eights[half / 2]);
             if half % 2 == 0 { eight } else { _mm512_unpackhi_epi64(eight, eight) }
         });
         let squares = keys.map(|key| multiply(key, key));
@@ -255,8 +259,10 @@ mod x86 {
                 };
                 store(&mut halves[half * terms + term], power);
                 excess[half] = _mm512_xor_si512(excess[half], product_of_halves(power));
-                odd_powers[half] = multiply(odd_powers[half], squares[half]);
-                even_powers[half] = multiply(even_powers[half], squares[half]);
+                if term + 1 < terms {
+                    odd_powers[half] = multiply(odd_powers[half], squares[half]);
+                    even_powers[half] = multiply(even_powers[half], squares[half]);
+                }
             }
         }
         for (half, &excess) in excess.iter().enumerate() {
@@ -326,7 +332,7 @@ mod x86 {
 mod tests {
     use super::*;
     use crate::gf64::tests::slow_multiply;
-    use crate::tally::TILE;
+    use crate::tally::{NO_LINES, TILE};
     use chacha20::ChaCha8Rng;
     use rand::{Rng, SeedableRng};
 
@@ -382,7 +388,7 @@ mod tests {
     #[test]
     fn tallies_are_sums() {
         let mut rng = generator();
-        let mut lines = [Line::ZERO; 256];
+        let mut lines = NO_LINES;
         lines[..TILE].iter_mut().for_each(|line| *line = Line(std::array::from_fn(|_| rng.next_u64())));
         lines[7] = Line([u64::MAX; 8]);
         for number in [0, 1, 15, 16, 17, TILE - 1, TILE] {

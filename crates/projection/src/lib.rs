@@ -9,7 +9,7 @@
 //! | [`release`] | the only place with noise: plan, privacy |
 //! | [`heavy`] | keys that occur often, released apart: what it costs and when it pays |
 //! | [`answer`] | from the release alone: value, standard error, interval |
-//! | [`file`] | a release as one Parquet file that any tool opens |
+//! | [`mod@file`] | a release as one Parquet file that any tool opens |
 //! | [`bounds`] | the theorem, and errors predicted beforehand |
 //!
 //! ```

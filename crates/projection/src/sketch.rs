@@ -2,7 +2,7 @@
 
 use crate::{ProjectionError, SignFamily};
 use std::fmt;
-use tamis_queries::{Fingerprint, Histogram};
+use tamis_queries::{Fingerprint, Histogram, RowsPerUnit};
 
 /// S_j = Σ_u x(u)·s_j(u) for T rows j: the projection of a histogram x by a [`SignFamily`], exactly.
 ///
@@ -31,7 +31,7 @@ pub struct Sketch {
     /// Σ |count| of all that was added or removed: no counter can be larger in magnitude.
     reach: u64,
     /// As of a [`Histogram`]: parts add up, and a record added alone has no bound.
-    rows_per_unit: Option<u32>,
+    rows_per_unit: RowsPerUnit,
 }
 
 /// Without the counters: they are the data.
@@ -47,7 +47,7 @@ impl Sketch {
 
     /// Of no records.
     pub fn empty(family: &SignFamily) -> Self {
-        Self { family: family.clone(), counters: vec![0; family.width()], reach: 0, rows_per_unit: Some(0) }
+        Self { family: family.clone(), counters: vec![0; family.width()], reach: 0, rows_per_unit: RowsPerUnit::NONE }
     }
 
     /// Of a whole histogram, on all threads.
@@ -73,7 +73,7 @@ impl Sketch {
     /// If more than [`MAX_RECORDS`](Self::MAX_RECORDS) would have been added and removed; then nothing is changed.
     pub fn add(&mut self, key: Fingerprint, count: i64) -> Result<(), ProjectionError> {
         self.reach = within_reach(self.reach, count.unsigned_abs())?;
-        self.rows_per_unit = None;
+        self.rows_per_unit = self.rows_per_unit.and(RowsPerUnit::UNKNOWN);
         for (row, sign) in self.family.column(key) {
             self.counters[row] += sign * count;
         }
@@ -107,7 +107,7 @@ impl Sketch {
         }
         let more = records.iter().try_fold(0u64, |sum, (_, count)| sum.checked_add(count.unsigned_abs()));
         self.reach = within_reach(self.reach, more.ok_or(ProjectionError::TooManyRecords)?)?;
-        self.rows_per_unit = None;
+        self.rows_per_unit = self.rows_per_unit.and(RowsPerUnit::UNKNOWN);
         if records.iter().all(|&(_, count)| count >= 0) {
             self.family.add_to(&mut self.counters, records);
             return Ok(());
@@ -140,8 +140,7 @@ impl Sketch {
             return Err(ProjectionError::OtherFamily);
         }
         self.reach = within_reach(self.reach, other.reach)?;
-        self.rows_per_unit =
-            self.rows_per_unit.zip(other.rows_per_unit).and_then(|(rows, more)| rows.checked_add(more));
+        self.rows_per_unit = self.rows_per_unit.and(other.rows_per_unit);
         how(&mut self.counters, &other.counters);
         Ok(())
     }
@@ -151,8 +150,8 @@ impl Sketch {
         &self.family
     }
 
-    /// How many rows a unit of privacy has at most, if that is known: see [`Histogram::rows_per_unit`].
-    pub fn rows_per_unit(&self) -> Option<u32> {
+    /// What is known of how many rows a unit of privacy has at most: see [`Histogram::rows_per_unit`].
+    pub fn rows_per_unit(&self) -> RowsPerUnit {
         self.rows_per_unit
     }
 

@@ -11,6 +11,9 @@ pub(crate) const TILE: usize = 248;
 /// The lines of a tile, those without a key all 0.
 pub(crate) type Lines = [Line; 256];
 
+/// Of no keys.
+pub(crate) const NO_LINES: Lines = [Line::ZERO; 256];
+
 const NO_KEY: u8 = u8::MAX;
 
 /// Planes the tally of a tile has.
@@ -51,8 +54,8 @@ impl Digits {
     }
 }
 
-/// Adds to each row's number the weights of the keys in whose line its bit is set. Full adders are
-/// [`full_add`] or the same.
+/// Adds to each row's number the weights of the keys in whose line its bit is set. It is told how to add, by
+/// [`full_add`] or the same in fewer instructions.
 #[inline(always)]
 pub(crate) fn add(
     lines: &Lines,

@@ -61,14 +61,12 @@ impl Elements {
         polynomials
     }
 
-    /// Cost: r products a key.
+    /// Cost: about 3r/2 products a key.
     pub(crate) fn of_keys(instructions: Instructions, independence: u32, keys: &[u64]) -> Self {
         let mut elements = Self::zeros(independence, keys.len());
         let halves = elements.lines.chunks_exact_mut(KEYS_AT_ONCE / 4 * elements.terms);
-        for (some, halves) in keys.chunks(KEYS_AT_ONCE).zip(halves) {
-            let mut padded = [0; KEYS_AT_ONCE];
-            padded[..some.len()].copy_from_slice(some);
-            instructions.powers(independence.is_multiple_of(2), &padded, halves);
+        for (keys, halves) in keys.chunks(KEYS_AT_ONCE).zip(halves) {
+            instructions.powers(independence.is_multiple_of(2), keys, halves);
         }
         elements
     }
@@ -102,19 +100,26 @@ impl Elements {
     }
 }
 
-/// The terms of keys, as [`Elements`] lays them out; r is `even` or not.
+/// The terms of at most [`KEYS_AT_ONCE`] keys, as [`Elements`] lays them out; r is `even` or not.
 #[inline(always)]
-pub(crate) fn powers(even: bool, keys: &[u64; KEYS_AT_ONCE], halves: &mut [Line], product: impl Fn(u64, u64) -> u128) {
+pub(crate) fn powers(even: bool, keys: &[u64], halves: &mut [Line], product: impl Fn(u64, u64) -> u128) {
     let terms = halves.len() / (KEYS_AT_ONCE / 4);
     for (i, &key) in keys.iter().enumerate() {
         let (half, lane) = Elements::place(i);
         let lines = &mut halves[half * terms..][..terms];
-        let (mut odd, mut excess) = (key, 0);
+        let square = reduce(product(key, key));
+        let (mut odd_power, mut excess) = (key, 0);
         for (term, line) in lines.iter_mut().enumerate().skip(1) {
-            let last = even && term == terms - 1;
-            let power = if last { [odd, 0] } else { [reduce(product(odd, key)), odd] };
-            excess ^= product(power[0], power[1]);
-            odd = reduce(product(power[0], key));
+            if term > 1 {
+                odd_power = reduce(product(odd_power, square));
+            }
+            let mut power = [0, odd_power];
+            if even && term == terms - 1 {
+                power.swap(0, 1);
+            } else {
+                power[0] = if term == 1 { square } else { reduce(product(odd_power, key)) };
+                excess ^= product(power[0], power[1]);
+            }
             line.0.as_chunks_mut().0[lane] = power;
         }
         lines[0].0.as_chunks_mut().0[lane] = [reduce(excess), 0];

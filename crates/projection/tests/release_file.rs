@@ -2,8 +2,8 @@
 
 use proptest::{prelude::*, test_runner::RngSeed};
 use rand::{SeedableRng, rngs::StdRng};
-use tamis_noise::{Budget, Delta, Epsilon, Neighbours};
-use tamis_projection::{Builder, FileError, NoiseKind, Plan, ProjectionRelease, ReleaseFile, Seed};
+use tamis_noise::{Beta, Budget, Delta, Epsilon, Neighbours};
+use tamis_projection::{Builder, FileError, HeavyKeys, NoiseKind, Plan, ProjectionRelease, ReleaseFile, Seed};
 use tamis_queries::{Columns, Fingerprint, FingerprintKey, Histogram, KeyKind, Keys, SparseQuery};
 
 fn keys() -> Keys {
@@ -60,21 +60,23 @@ fn any_plan() -> impl Strategy<Value = Plan> {
     let epsilon = prop::sample::select(vec!["1", "0.1", "1/3", "7.25", "0.001"]);
     let neighbours = prop::sample::select(vec![Neighbours::AddRemove, Neighbours::Substitute]);
     let kind = prop::sample::select(vec![NoiseKind::Laplace, NoiseKind::Gaussian]);
-    let records = prop::option::of(1u64..1_000_000);
-    (epsilon, neighbours, 1u32..4, prop::sample::select(vec![0, 1, 3]), kind, 4u32..7, records).prop_map(
-        |(epsilon, neighbours, rows, nonzeros, kind, independence, records)| {
+    let heavy = prop::sample::select(vec![HeavyKeys::Off, HeavyKeys::On]);
+    let stated = (prop::option::of(1u64..1_000_000), heavy);
+    (epsilon, neighbours, 1u32..4, prop::sample::select(vec![0, 1, 3]), kind, 4u32..7, stated).prop_map(
+        |(epsilon, neighbours, rows, nonzeros, kind, independence, (records, heavy))| {
             let budget = Budget::approximate(epsilon.parse().unwrap(), Delta::new(1e-9).unwrap());
             let builder = ProjectionRelease::builder(budget, neighbours, rows).noise(kind).independence(independence);
             let builder = match nonzeros {
                 0 => builder.dense().width(128),
                 nonzeros => builder.nonzeros(nonzeros).width(u64::from(nonzeros) << 5),
             };
-            match records {
-                Some(records) => builder.records(records).support(17),
+            let builder = match records {
+                Some(records) => {
+                    builder.records(records).key_multiplicity(1.5).support(17).beta(Beta::new(0.01).unwrap())
+                }
                 None => builder,
-            }
-            .build()
-            .unwrap()
+            };
+            builder.heavy(heavy).build().unwrap()
         },
     )
 }
@@ -84,11 +86,19 @@ fn any_values(number: usize) -> impl Strategy<Value = Vec<i64>> {
     ranges.prop_flat_map(move |most| prop::collection::vec(-most..=most, number))
 }
 
+/// Up to five, none if the plan has none.
+fn any_heavy(plan: &Plan) -> impl Strategy<Value = Vec<(Fingerprint, i64)>> + use<> {
+    let (most, least) = plan.heavy().map_or((0, 1), |threshold| (5, threshold.threshold()));
+    prop::collection::btree_map(any::<u64>(), least..=1 << 50, 0..=most)
+        .prop_map(|counts| counts.into_iter().map(|(key, count)| (Fingerprint::raw(key), count)).collect())
+}
+
 fn any_file() -> impl Strategy<Value = ReleaseFile> {
-    let values = any_plan().prop_flat_map(|plan| (any_values(plan.shape().width() as usize), Just(plan)));
-    (values, any::<[u8; 32]>(), any_keys(), ".{0,9}", prop::option::of(any::<u64>())).prop_map(
-        |((values, plan), seed, keys, unit, records)| {
-            let release = ProjectionRelease::restore(plan, Seed(seed), values).unwrap();
+    let numbers = |plan: Plan| (any_values(plan.shape().width() as usize), any_heavy(&plan), Just(plan));
+    let numbers = any_plan().prop_flat_map(numbers);
+    (numbers, any::<[u8; 32]>(), any_keys(), ".{0,9}", prop::option::of(any::<u64>())).prop_map(
+        |((values, heavy, plan), seed, keys, unit, records)| {
+            let release = ProjectionRelease::restore(plan, Seed(seed), values, heavy).unwrap();
             ReleaseFile { release, keys, unit, records }
         },
     )
@@ -102,12 +112,13 @@ proptest! {
         let written = bytes(&file);
         let read = ReleaseFile::read(&written[..]).unwrap();
         prop_assert_eq!(read.release.values(), file.release.values());
+        prop_assert_eq!(read.release.heavy(), file.release.heavy());
         prop_assert_eq!(read.release.family(), file.release.family());
         prop_assert_eq!(&read.keys, &file.keys);
         prop_assert_eq!((&read.unit, read.records), (&file.unit, file.records));
         prop_assert_eq!(read.describe(), file.describe());
         prop_assert_eq!(read.release.plan().cost(), file.release.plan().cost());
-        prop_assert_eq!(read.release.plan().file_bytes(), file.release.plan().file_bytes());
+        prop_assert_eq!(read.release.plan().predicted_error(), file.release.plan().predicted_error());
         let list = SparseQuery::count((0..9).map(Fingerprint::raw));
         prop_assert_eq!(read.release.answer(&list), file.release.answer(&list));
         prop_assert_eq!(bytes(&read), written);
@@ -145,6 +156,33 @@ fn what_is_no_release_is_refused_with_a_reason() {
     let place = written.windows(12).position(|window| window == b"tamis.format").unwrap();
     damaged[place] ^= 1;
     assert!(reason(&damaged).contains("but no release"));
+}
+
+/// Over noises and signs. The default for a million records fits what is allowed it.
+#[test]
+fn sizes_are_as_predicted() {
+    let records = 1_000_000;
+    let data = table(records);
+    let stated = |epsilon| builder(epsilon).records(records);
+    let gaussian = NoiseKind::Gaussian;
+    for (name, builder) in [
+        ("default", stated(1.0)),
+        ("little noise", stated(8.0).width(1 << 18)),
+        ("more noise", stated(0.1).width(1 << 18)),
+        ("much noise", stated(0.05).width(1 << 18)),
+        ("very much noise", stated(0.005).width(1 << 16)),
+        ("eight entries", stated(1.0).width(1 << 15).nonzeros(8)),
+        ("eight entries, Gaussian noise", stated(1.0).width(1 << 15).nonzeros(8).noise(gaussian)),
+        ("sixteen entries", stated(0.1).width(1 << 16).nonzeros(16).noise(NoiseKind::Laplace)),
+        ("few rows", stated(1.0).width(1 << 10)),
+    ] {
+        let plan = builder.build().unwrap();
+        let release = plan.release(&data, &mut StdRng::seed_from_u64(1)).unwrap();
+        let size = bytes(&ReleaseFile { release, keys: keys(), unit: "row".to_owned(), records: None }).len();
+        let ratio = size as f64 / plan.file_bytes().unwrap();
+        assert!((0.95..1.05).contains(&ratio), "{name}: {size} bytes, {ratio:.3} of what was predicted");
+        assert!(name != "default" || size <= 400_000, "{size}");
+    }
 }
 
 /// A disk that is full.

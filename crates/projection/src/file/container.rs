@@ -244,3 +244,74 @@ fn guarded<T>(step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, FileE
         .unwrap_or_else(|_| Err(ParquetError::General(String::new())))
         .map_err(unreadable)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::example;
+    use super::super::{ReleaseFile, metadata};
+    use super::*;
+    use crate::HeavyKeys;
+
+    fn written(file: &ReleaseFile) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        file.write(&mut bytes).unwrap();
+        bytes
+    }
+
+    /// The same bytes under a checksum that holds.
+    fn forged(mut bytes: Vec<u8>) -> Vec<u8> {
+        if let Some(footer) = footer_start(&bytes).filter(|&footer| footer >= CHECKSUM) {
+            let sum = checksum(&bytes[..footer - CHECKSUM], &bytes[footer..]);
+            bytes[footer - CHECKSUM..footer].copy_from_slice(&sum);
+        }
+        bytes
+    }
+
+    #[test]
+    fn forged_files_are_refused_or_read_and_nothing_worse() {
+        let original = written(&example(HeavyKeys::On, 1, |builder| builder));
+        assert!(ReleaseFile::read(&forged(original.clone())[..]).is_ok());
+        for position in 0..original.len() {
+            for change in [1, 0x80] {
+                let mut bytes = original.clone();
+                bytes[position] ^= change;
+                // Either will do.
+                let _ = ReleaseFile::read(&forged(bytes)[..]);
+            }
+        }
+    }
+
+    #[test]
+    fn other_columns_and_rows_are_refused() {
+        let [plain, heavy] = [HeavyKeys::Off, HeavyKeys::On].map(|heavy| example(heavy, 1, |builder| builder));
+        let values = |number: usize| vec![0; number];
+        let refused = |file: &ReleaseFile, table: Table| {
+            let bytes = to_bytes(&metadata::of(file), &table).unwrap();
+            ReleaseFile::read(&bytes[..]).unwrap_err().to_string()
+        };
+        for number in [1, 63, 65] {
+            let reason = refused(&plain, Table { values: values(number), heavy: None });
+            assert!(reason.ends_with(&format!("64 values are wanted, got groups of [{number}]")), "{reason}");
+        }
+        let reason = refused(&plain, Table { values: values(64), heavy: Some(Vec::new()) });
+        assert!(reason.contains("the columns must be value alone"), "{reason}");
+        let reason = refused(&heavy, Table { values: values(64), heavy: None });
+        assert!(reason.contains("the columns must be key and value"), "{reason}");
+        for (counts, wanted) in [
+            (vec![(5, 100), (4, 100)], "sorted by fingerprint"),
+            (vec![(5, 100), (5, 100)], "sorted by fingerprint"),
+            (vec![(5, 3)], "at least the threshold"),
+            (vec![(5, i64::MAX), (6, i64::MAX)], "at most 2^54 together"),
+        ] {
+            let reason = refused(&heavy, Table { values: values(64), heavy: Some(counts) });
+            assert!(reason.contains(wanted), "{reason}");
+        }
+        for value in [i64::MIN, i64::MAX, (1 << 54) + 1] {
+            for file in [&plain, &heavy] {
+                let heavy = file.release.plan().heavy().map(|_| vec![(5, 100)]);
+                let reason = refused(file, Table { values: [vec![value], values(63)].concat(), heavy });
+                assert!(reason.contains("must be within ±2^54"), "{reason}");
+            }
+        }
+    }
+}

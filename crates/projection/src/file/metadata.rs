@@ -301,3 +301,175 @@ fn from_hexadecimal<const N: usize>(text: &str) -> Option<[u8; N]> {
     }
     Some(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::example;
+    use super::*;
+    use crate::{HeavyKeys, NoiseKind};
+
+    type Entries = Vec<(String, String)>;
+
+    fn said(file: &ReleaseFile) -> Entries {
+        let said = of(file).into_iter().chain([("written_by", "a test".to_owned())]);
+        said.map(|(name, text)| (full(name), text)).collect()
+    }
+
+    fn read(entries: &Entries) -> Result<Metadata, FileError> {
+        Metadata::read(entries.iter().map(|(name, text)| (name.as_str(), text.as_str())))
+    }
+
+    /// The reason to refuse what is said otherwise under one name.
+    fn refusal(file: &ReleaseFile, name: &str, text: &str) -> String {
+        let mut entries = said(file);
+        entries.iter_mut().find(|entry| entry.0 == full(name)).unwrap_or_else(|| panic!("{name}")).1 = text.to_owned();
+        match read(&entries) {
+            Ok(_) => panic!("{name} {text:?} was accepted"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn laplace() -> ReleaseFile {
+        example(HeavyKeys::Off, 1, |builder| builder)
+    }
+
+    fn gaussian() -> ReleaseFile {
+        example(HeavyKeys::Off, 2, |builder| builder.noise(NoiseKind::Gaussian))
+    }
+
+    fn heavy() -> ReleaseFile {
+        example(HeavyKeys::On, 1, |builder| builder)
+    }
+
+    #[test]
+    fn every_name_is_needed_once() {
+        for file in [laplace(), gaussian(), heavy()] {
+            let entries = said(&file);
+            assert!(read(&entries).is_ok());
+            for position in 0..entries.len() {
+                let mut fewer = entries.clone();
+                let (name, text) = fewer.remove(position);
+                assert_eq!(read(&fewer).is_ok(), name.starts_with("tamis.stated_"), "without {name}");
+                let mut more = entries.clone();
+                more.push((name.clone(), text));
+                assert!(matches!(read(&more), Err(FileError::Twice(twice)) if twice == name));
+            }
+            for unknown in ["tamis.extra", "tamis.", "pandas", "epsilon", ""] {
+                let mut more = entries.clone();
+                more.push((unknown.to_owned(), "1".to_owned()));
+                assert!(matches!(read(&more), Err(FileError::Unknown(name)) if name == unknown));
+            }
+        }
+        assert!(matches!(read(&Vec::new()), Err(FileError::Missing(name)) if name == "tamis.format"));
+    }
+
+    /// Whatever else it says.
+    #[test]
+    fn a_newer_format_is_named() {
+        let entries = vec![("tamis.format".to_owned(), "2".to_owned()), ("tamis.new".to_owned(), String::new())];
+        let error = read(&entries).map(|_| ()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the release has format 2, and this version of tamis reads format 1: use a newer version"
+        );
+    }
+
+    #[test]
+    fn impossible_texts_are_refused() {
+        let file = laplace();
+        for (name, text) in [
+            ("mechanism", "histogram"),
+            ("family", "2"),
+            ("fingerprint", "MD5"),
+            ("epsilon", "0"),
+            ("epsilon", "inf"),
+            ("delta", "-1e-9"),
+            ("delta", "1"),
+            ("neighbours", "any"),
+            ("rows_per_unit", "0"),
+            ("rows_per_unit", "-1"),
+            ("rows_per_unit", "4294967297"),
+            ("signs", "none"),
+            ("signs", "dense"), // then nonzeros is unknown
+            ("width", "0"),
+            ("width", "63"),
+            ("width", "9223372036854775808"),
+            ("width", "18446744073709551616"),
+            ("nonzeros", "0"),
+            ("independence", "3"),
+            ("independence", "257"),
+            ("seed", ""),
+            ("seed", "0505"),
+            ("seed", &"+5".repeat(32)),
+            ("seed", &"é".repeat(32)),
+            ("noise", "none"),
+            ("noise", "gaussian"),
+            ("noise_scale", "0"),
+            ("noise_scale", "1e400"),
+            ("key_columns", "name"),
+            ("key_columns", "[]"),
+            ("key_columns", "[1]"),
+            (r"key_columns", r#"["a","a"]"#),
+            ("key_kind", "bits"),
+            ("fingerprint_key", "07"),
+        ] {
+            refusal(&file, name, text);
+        }
+        assert_eq!(
+            refusal(&file, "width", "9223372036854775808"),
+            "the width with sparse signs must be the nonzeros times a power of two, up to 2^26, got width \
+             9223372036854775808 with 1 nonzeros"
+        );
+        assert_eq!(
+            refusal(&file, "noise", "none"),
+            r#"the release says "none" under tamis.noise, which should be laplace or gaussian"#
+        );
+        assert!(refusal(&file, "seed", &"x".repeat(1_000_000)).len() < 200);
+    }
+
+    /// More noise is no fault, less is.
+    #[test]
+    fn a_promise_that_the_noise_does_not_keep_is_refused() {
+        for (name, text) in
+            [("epsilon", "0.999"), ("noise_scale", "0.999"), ("neighbours", "substitute"), ("rows_per_unit", "2")]
+        {
+            assert!(refusal(&laplace(), name, text).contains(" is not enough for "), "{name}");
+        }
+        let plan = gaussian().release.plan().clone();
+        let Noise::Gaussian(noise) = plan.noise() else { panic!("{}", plan.noise()) };
+        let less = (0.999 * noise.variance().to_f64_up()).to_string();
+        for (name, text) in [
+            ("epsilon", "0.99"),
+            ("delta", "9e-10"),
+            ("noise_variance", &less),
+            ("neighbours", "substitute"),
+            ("rows_per_unit", "2"),
+            ("nonzeros", "4"),
+        ] {
+            assert!(refusal(&gaussian(), name, text).contains(" is not enough for "), "{name}");
+        }
+        for (name, text) in [
+            ("epsilon", "0.99"),
+            ("delta", "9e-10"),
+            ("sketch_epsilon", "0.51"),
+            ("sketch_epsilon", "0.49"),
+            ("sketch_delta", "1e-10"),
+            ("heavy_epsilon", "0.51"),
+            ("heavy_delta", "2e-10"),
+            ("heavy_threshold", "20"),
+            ("heavy_scale", "1.9"),
+        ] {
+            refusal(&heavy(), name, text);
+        }
+        for (file, name, text) in [
+            (laplace(), "noise_scale", "1.1"),
+            (laplace(), "epsilon", "1.1"),
+            (gaussian(), "noise_variance", "1000"),
+            (heavy(), "heavy_threshold", "2000"),
+        ] {
+            let mut entries = said(&file);
+            entries.iter_mut().find(|entry| entry.0 == full(name)).unwrap().1 = text.to_owned();
+            assert!(read(&entries).is_ok(), "{name}");
+        }
+    }
+}

@@ -1,8 +1,11 @@
 //! The release file: one Parquet file that any tool opens.
 //!
 //! # What is in it
-//! A column `value` of 64-bit integers, one a row of the release, in order: all of them noisy. Everything else that whoever
-//! asks must know is text, in the key-value metadata of the footer, under names that start with `tamis.`:
+//! A column `value` of 64-bit integers, one a row of the release, in order: all of them noisy. With
+//! [heavy keys](crate::heavy) there is a column `key` before it, unsigned and null in those rows; below them follow the heavy
+//! keys, sorted: `key` is the fingerprint, `value` the noisy count. Then the first T values are what the sketch answers from,
+//! Y − S(c̃), so that nobody else need know how to sketch. Everything else that whoever asks must know is text, in the key-value
+//! metadata of the footer, under names that start with `tamis.`:
 //!
 //! | name | what |
 //! | ---- | ---- |
@@ -19,16 +22,21 @@
 //! | `family`, `seed` | version of the [family](crate::family), 1, and its seed: 64 hexadecimal digits |
 //! | `noise` | `laplace` or `gaussian`: discrete, on each row |
 //! | `noise_scale`, `noise_variance` | the one of that noise, exact: a scale, or a parameter σ² |
+//! | `sketch_epsilon`, `sketch_delta` | only with heavy keys: what the sketch spends of the whole |
+//! | `heavy_epsilon`, `heavy_delta` | only with heavy keys: what their counts spend |
+//! | `heavy_scale`, `heavy_threshold` | only with heavy keys: scale of the noise on counts, least noisy count that is released |
 //! | `key_columns` | which columns are the key: a JSON array of texts |
 //! | `key_kind`, `key_bits` | [`text` or `bits`](tamis_queries::keys); of bits the names, a JSON array, lowest bit first |
 //! | `fingerprint`, `fingerprint_key` | `SipHash-2-4`, and its key: 32 hexadecimal digits |
-//! | `stated_squared_norm`, `stated_support` | what was stated to plan by, if it was |
+//! | `stated_…` | what was stated to plan by: `records`, `key_multiplicity`, `support`, `queries`, `beta` |
 //! | `records` | n, only if it is public |
+//!
+//! Nothing else is accepted.
 //!
 //! # Opening it elsewhere
 //! ```python
 //! import pandas, pyarrow.parquet                             # pandas
-//! values = pandas.read_parquet("release.tamis", engine="pyarrow")["value"]
+//! values = pandas.read_parquet("release.tamis", dtype_backend="pyarrow")["value"]   # without it keys become floats
 //! about = pyarrow.parquet.read_metadata("release.tamis").metadata   # {b"tamis.epsilon": b"1", …}
 //!
 //! import polars                                              # polars
@@ -49,15 +57,17 @@
 //! # Size
 //! The values are nearly incompressible, by their noise. Up to 256 different ones are written as a byte each and compressed to
 //! within 2 % of their entropy, which no encoding of integers that Parquet has comes near by itself: at the default (2²⁰ rows,
-//! scale 1, a million records) 368 kB, of which entropy is 360, while bit-packed indices need 464, deltas 500 and plain
-//! integers 520. More different values are written as deltas or with their bytes split, whichever is less: some 10 to 20 %
-//! above entropy.
+//! scale 1, a million records) a file has 369 kB, of which 360 are entropy, while bit-packed indices would take 464, deltas 500,
+//! plain integers 520 and split bytes 536. More different values are written as deltas or with their bytes split, whichever
+//! is less: about 1.3 bits a value above entropy. A heavy key takes 9 or 10 bytes. [`Plan::file_bytes`](crate::Plan::file_bytes)
+//! says it beforehand.
 //!
 //! The same release gives the same bytes, from the same version of this crate.
 
 mod container;
 mod dictionary;
 mod metadata;
+pub(crate) mod size;
 
 use crate::{ProjectionError, ProjectionRelease, SignFamily, heavy};
 use container::{Container, Table};
@@ -208,5 +218,31 @@ impl ReleaseFile {
     /// All that the file says, name by name, as the table in the [module](self) has them, but for the program that wrote it.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
         metadata::of(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{HeavyKeys, Plan, Seed};
+    use tamis_noise::{Budget, Neighbours};
+    use tamis_queries::{FingerprintKey, KeyKind};
+
+    /// A release of nothing at ε = 1, δ = 10⁻⁹, L = 1, of 64 rows, with three heavy keys or none.
+    pub(super) fn example(
+        heavy: HeavyKeys,
+        nonzeros: u32,
+        choose: fn(crate::Builder) -> crate::Builder,
+    ) -> ReleaseFile {
+        let budget = Budget::approximate("1".parse().unwrap(), "1e-9".parse().unwrap());
+        let builder = ProjectionRelease::builder(budget, Neighbours::AddRemove, 1).width(64).nonzeros(nonzeros);
+        let plan: Plan = choose(builder.heavy(heavy)).build().unwrap();
+        let counts = plan.heavy().map_or(Vec::new(), |threshold| {
+            [3, 1 << 40, u64::MAX].map(|key| (Fingerprint::raw(key), threshold.threshold() + 5)).to_vec()
+        });
+        let values = (0..64).map(|row| row % 7 - 3).collect();
+        let release = ProjectionRelease::restore(plan, Seed([5; 32]), values, counts).unwrap();
+        let keys = Keys::new(["name"], KeyKind::Text, FingerprintKey::new([7; 16])).unwrap();
+        ReleaseFile { release, keys, unit: "row".to_owned(), records: None }
     }
 }
