@@ -29,18 +29,20 @@ impl Question {
     pub fn weight(&self) -> usize {
         match &self.asked {
             Asked::Listed(query) => query.support() + 1,
-            Asked::Conjunction(conjunction) => conjunction.support() as usize,
+            // One with more is refused.
+            Asked::Conjunction(conjunction) => conjunction.support().min(Conjunction::MAX_SUPPORT as f64) as usize,
         }
     }
 
-    /// The query itself.
-    pub fn query(&self, keys: &Keys) -> Result<SparseQuery, Failure> {
-        match &self.asked {
-            Asked::Listed(query) => Ok(query.clone()),
+    /// Its name and the query itself.
+    pub fn query(self, keys: &Keys) -> Result<(String, SparseQuery), Failure> {
+        let query = match self.asked {
+            Asked::Listed(query) => query,
             Asked::Conjunction(conjunction) => conjunction.query(keys.fingerprint_key()).map_err(|error| {
                 Failure::input(format_args!("{}: {error}", self.place), "a literal is fixed to true or to false")
-            }),
-        }
+            })?,
+        };
+        Ok((self.name, query))
     }
 }
 
