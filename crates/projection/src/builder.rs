@@ -446,8 +446,8 @@ fn explain_errors(plan: &Plan) -> Vec<String> {
         (support * norm / f64::from(plan.shape.width())).sqrt(),
         plan.predicted_standard_error(support, 0.0, 0.0),
     );
-    let megabytes = plan.file_bytes().map(|bytes| format!("Size of the file: about {:.2} MB.", bytes / 1e6));
-    [errors].into_iter().chain(megabytes).collect()
+    let kilobytes = plan.file_bytes().map(|bytes| format!("Size of the file: about {:.0} kB.", bytes / 1e3));
+    [errors].into_iter().chain(kilobytes).collect()
 }
 
 fn explain_confidence(plan: &Plan) -> Vec<String> {
