@@ -14,6 +14,7 @@
 //! | [`composition`] | optimal composition and Gaussian δ by direct summation |
 //! | [`sparse_vector`] | the papers' figures, written as printed |
 //! | [`mechanism`] | one description of a sparse-vector mechanism, for the sampler and the enumerator alike |
+//! | [`median`] | the median mechanism's hypothesis, for a handful of elements |
 //! | [`wrong`] | the mechanisms that must be caught |
 //! | [`enumeration`] | the exact output law of a mechanism, and its worst privacy loss |
 //!
@@ -30,5 +31,6 @@ pub mod discrete_laplace;
 pub mod enclosure;
 pub mod enumeration;
 pub mod mechanism;
+pub mod median;
 pub mod sparse_vector;
 pub mod wrong;

@@ -1,0 +1,14 @@
+//! Adaptive sparse queries over a universe that nobody lists.
+pub mod dense_weights;
+mod hypothesis;
+pub mod perceptron;
+mod query;
+pub mod sparse_weights;
+mod sum;
+mod table;
+mod tilt;
+pub use dense_weights::{DenseWeights, SupportWeights};
+pub use hypothesis::{Hypothesis, Refused, Step};
+pub use perceptron::SparsePerceptron;
+pub use query::Query;
+pub use sparse_weights::{SparseWeights, StoredWeights};
