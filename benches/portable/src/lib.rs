@@ -26,6 +26,8 @@ mod parameters;
 mod selection;
 #[path = "../../../crates/noise/src/sparse_vector/mod.rs"]
 pub mod sparse_vector;
+#[path = "../../../crates/noise/src/stability.rs"]
+pub mod stability;
 mod vectors;
 #[path = "../../../crates/noise/src/words.rs"]
 mod words;

@@ -89,7 +89,7 @@ pub(crate) enum Probability<'a> {
 }
 
 impl Probability<'_> {
-    fn enclose(self, precision: usize) -> Enclosure {
+    pub(crate) fn enclose(self, precision: usize) -> Enclosure {
         match self {
             Self::Magnitude { at_least, rate } => tail_form(2, &(rate * RBig::from(at_least)), rate, precision),
             Self::Tail { at_least, rate } if at_least >= 1 => {

@@ -18,6 +18,7 @@ mod mechanisms;
 mod parameters;
 mod selection;
 pub mod sparse_vector;
+pub mod stability;
 mod vectors;
 mod words;
 

@@ -12,6 +12,7 @@
 //! | [`discrete_laplace`], [`discrete_gaussian`] | exact laws and the samplers of Canonne, Kamath and Steinke |
 //! | [`continuous_laplace`] | the papers' real-valued noise, for experiments only |
 //! | [`composition`] | optimal composition and Gaussian δ by direct summation |
+//! | [`sign_family`] | the sign families of projection releases, bit by bit, with sketch and estimate |
 //! | [`sparse_vector`] | the papers' figures, written as printed |
 //! | [`mechanism`] | one description of a sparse-vector mechanism, for the sampler and the enumerator alike |
 //! | [`median`] | the median mechanism's hypothesis, for a handful of elements |
@@ -32,5 +33,6 @@ pub mod enclosure;
 pub mod enumeration;
 pub mod mechanism;
 pub mod median;
+pub mod sign_family;
 pub mod sparse_vector;
 pub mod wrong;

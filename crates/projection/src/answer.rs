@@ -4,6 +4,9 @@
 //! With B = Σ_u q(u)·(column of u), q̂ = (1/s)·Σ_j Y_j·B_j, unbiased over seed and noise: the columns of different keys are
 //! uncorrelated, and each has s entries ±1 (dense: s = T). The sum is of integers and exact.
 //!
+//! Of a release with [heavy keys](crate::heavy) their noisy counts c̃ are known: Y stands below for Y less the sketch of c̃, x for
+//! x − c̃, and q(c̃) is added to the estimate in the end.
+//!
 //! # Standard error
 //! - **Dense**: the sample standard deviation of the T terms Y_j·B_j, over √T. Unbiased for the variance, since terms of
 //!   different rows are uncorrelated (4-wise independence), and it contains everything, also that a query's own keys err less.
@@ -27,11 +30,11 @@
 //! large. For one key Σx⁴ is F², and the first term of κ at most T/(s²m) for a list of m.
 
 use crate::family::Rows;
-use crate::{Plan, ProjectionError, Seed, SignFamily, Signs};
+use crate::{Plan, ProjectionError, Seed, SignFamily, Signs, heavy};
 use rayon::prelude::*;
 use statrs::function::erf::erfc_inv;
 use std::f64::consts::SQRT_2;
-use tamis_queries::SparseQuery;
+use tamis_queries::{Fingerprint, SparseQuery};
 
 /// Excess kurtosis up to which an error is taken for normal: it moves the coverage at 95 % or 99 % by about half a percent.
 const MOST_KURTOSIS: f64 = 0.5;
@@ -42,6 +45,10 @@ pub struct ProjectionRelease {
     plan: Plan,
     family: SignFamily,
     values: Vec<i64>,
+    /// c̃, sorted by fingerprint, each once.
+    heavy: Vec<(Fingerprint, i64)>,
+    /// Y less the sketch of c̃, where there are heavy keys.
+    residual: Option<Vec<i64>>,
     /// F.
     squared_norm: f64,
     /// Σx⁴, from above.
@@ -117,13 +124,20 @@ impl ProjectionRelease {
     /// Largest magnitude of a value, by far.
     const MAX_VALUE: u64 = 1 << 54;
 
-    /// A release as it was published: a plan, the seed and the noisy values. It adds no noise.
+    /// A release as it was published: a plan, the seed, the noisy values and the noisy counts of the heavy keys, none if the plan
+    /// does not release them apart. It adds no noise.
     ///
-    /// That the values were made by this plan is then the word of whoever published them.
+    /// That all this was made by this plan is then the word of whoever published it.
     ///
     /// # Errors
-    /// If there are not as many values as the plan has rows, or one is beyond ±2⁵⁴.
-    pub fn restore(plan: Plan, seed: Seed, values: Vec<i64>) -> Result<Self, ProjectionError> {
+    /// If there are not as many values as the plan has rows, or one is beyond ±2⁵⁴; if heavy keys are not sorted by fingerprint,
+    /// each once, or one has a count below the plan's threshold, or all together more than 2⁵⁴.
+    pub fn restore(
+        plan: Plan,
+        seed: Seed,
+        values: Vec<i64>,
+        heavy: Vec<(Fingerprint, i64)>,
+    ) -> Result<Self, ProjectionError> {
         let family = SignFamily::new(plan.shape(), seed);
         if values.len() != family.width() {
             return Err(ProjectionError::OtherShape { planned: family.width(), given: values.len() });
@@ -131,12 +145,20 @@ impl ProjectionRelease {
         if let Some(&value) = values.iter().find(|value| value.unsigned_abs() > Self::MAX_VALUE) {
             return Err(ProjectionError::Value(value));
         }
-        Ok(Self::new(plan, family, values))
+        heavy::check(plan.heavy(), &heavy)?;
+        Ok(Self::new(plan, family, values, heavy))
     }
 
-    pub(crate) fn new(plan: Plan, family: SignFamily, values: Vec<i64>) -> Self {
-        let (width, nonzeros) = (values.len() as f64, f64::from(family.shape().nonzeros()));
-        let power_sum = |power: i32| values.iter().map(|&value| (value as f64).powi(power)).sum::<f64>();
+    pub(crate) fn new(plan: Plan, family: SignFamily, values: Vec<i64>, heavy: Vec<(Fingerprint, i64)>) -> Self {
+        let residual = (!heavy.is_empty()).then(|| {
+            let mut residual = family.sum(&heavy);
+            // Cannot overflow: neither is beyond ±2⁵⁴.
+            residual.iter_mut().zip(&values).for_each(|(sum, value)| *sum = value - *sum);
+            residual
+        });
+        let left = residual.as_deref().unwrap_or(&values);
+        let (width, nonzeros) = (left.len() as f64, f64::from(family.shape().nonzeros()));
+        let power_sum = |power: i32| left.iter().map(|&value| (value as f64).powi(power)).sum::<f64>();
         let (squares, fourths, eighths) = (power_sum(2), power_sum(4), power_sum(8));
         let noise = plan.noise();
         let excess = fourths - 3.0 * squares * squares / width - width * noise.fourth_cumulant();
@@ -147,6 +169,8 @@ impl ProjectionRelease {
             plan,
             family,
             values,
+            heavy,
+            residual,
         }
     }
 
@@ -165,7 +189,17 @@ impl ProjectionRelease {
         &self.values
     }
 
-    /// F: an estimate of ‖x‖₂², the sum of the squared counts of all keys.
+    /// c̃: the keys that were released apart with their noisy counts, sorted by fingerprint.
+    pub fn heavy(&self) -> &[(Fingerprint, i64)] {
+        &self.heavy
+    }
+
+    /// What the sketch answers from.
+    fn residual(&self) -> &[i64] {
+        self.residual.as_deref().unwrap_or(&self.values)
+    }
+
+    /// F: an estimate of ‖x‖₂², the sum of the squared counts of all keys; with heavy keys, of ‖x − c̃‖₂².
     pub fn squared_norm(&self) -> f64 {
         self.squared_norm
     }
@@ -177,18 +211,19 @@ impl ProjectionRelease {
         let rows = self.family.rows(query.entries());
         let unit = f64::from(SparseQuery::UNIT);
         let nonzeros = f64::from(self.family.shape().nonzeros());
-        // At most 2⁵⁴·s·Σ weights: no overflow below 2²⁷ keys even at s = 2²⁶, where that would take months.
+        let left = self.residual();
+        // At most 2⁵⁵·s·Σ weights: no overflow below 2²⁶ keys even at s = 2²⁶, where that would take months.
         let mut product = 0i128;
-        rows.for_each(|row, weight| product += i128::from(self.values[row]) * i128::from(weight));
-        let value = product as f64 / nonzeros / unit;
+        rows.for_each(|row, weight| product += i128::from(left[row]) * i128::from(weight));
+        let of_sketch = product as f64 / nonzeros / unit;
         let (standard_error, rule) = match self.family.shape().signs() {
             Signs::Dense => {
-                let rule = if self.values.len() < LEAST_ROWS { Rule::Conservative } else { Rule::Normal };
-                (self.dense_error(&rows, value), rule)
+                let rule = if left.len() < LEAST_ROWS { Rule::Conservative } else { Rule::Normal };
+                (self.dense_error(&rows, of_sketch), rule)
             }
-            Signs::Sparse { .. } => self.sparse_error(query, &rows, value),
+            Signs::Sparse { .. } => self.sparse_error(query, &rows, of_sketch),
         };
-        Answer { value, standard_error, rule }
+        Answer { value: of_sketch + heavy::evaluate(&self.heavy, query) as f64 / unit, standard_error, rule }
     }
 
     /// Many answers, on all threads.
@@ -197,10 +232,11 @@ impl ProjectionRelease {
     }
 
     fn dense_error(&self, rows: &Rows, value: f64) -> f64 {
-        let width = self.values.len() as f64;
+        let left = self.residual();
+        let width = left.len() as f64;
         let mut squares = 0.0;
         rows.for_each(|row, weight| {
-            let term = self.values[row] as f64 * (weight as f64 / f64::from(SparseQuery::UNIT));
+            let term = left[row] as f64 * (weight as f64 / f64::from(SparseQuery::UNIT));
             squares += (term - value).powi(2);
         });
         (squares / (width - 1.0) / width).sqrt()

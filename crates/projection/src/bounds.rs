@@ -36,6 +36,8 @@
 //! | σ₁    | `multiplier` | records: the noise's σ over √T |
 //! | k, β  | `queries`, `beta` | count, probability |
 
+use statrs::function::erf::erfc_inv;
+use std::f64::consts::SQRT_2;
 use tamis_noise::{Beta, Queries};
 
 /// How independent the signs are that a guarantee is about.
@@ -177,6 +179,19 @@ pub fn theorem(
 pub fn is_vacuous(bound: f64, records: f64) -> bool {
     // So that NaN is vacuous.
     bound >= records || bound.is_nan() || records.is_nan()
+}
+
+/// How many standard errors k normal answers are all within but for a probability β, by the union bound: z with
+/// P(|N| > z) = β/k for a standard normal N.
+///
+/// ```
+/// use tamis_noise::{Beta, Queries};
+/// use tamis_projection::bounds::deviations;
+/// let of = |queries| deviations(Queries::new(queries).unwrap(), Beta::new(0.05).unwrap());
+/// assert!((of(1) - 1.960).abs() < 1e-3 && (of(1_000_000) - 5.451).abs() < 1e-3);
+/// ```
+pub fn deviations(queries: Queries, beta: Beta) -> f64 {
+    SQRT_2 * erfc_inv(beta.get() / queries.to_f64())
 }
 
 /// The standard error of an answer, exactly, over seed and noise, if the columns are at least 4-wise independent:

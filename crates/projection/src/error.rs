@@ -1,6 +1,7 @@
 use crate::{Shape, Sketch};
 use tamis_noise::ParameterError;
 use tamis_noise::composition::CompositionError;
+use tamis_noise::stability::StabilityError;
 
 /// What a projection cannot be made with, or asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,14 +59,51 @@ pub enum ProjectionError {
     /// A value that no release holds.
     #[error("a value of a release must be within ±2^54, got {0}")]
     Value(i64),
+    /// Heavy keys where the plan has none.
+    #[error("the plan releases no heavy keys apart, {0} were given")]
+    HeavyUnplanned(usize),
+    /// Heavy keys out of order.
+    #[error("the heavy keys of a release must be sorted by fingerprint, each once")]
+    HeavyOrder,
+    /// A noisy count that no release has.
+    #[error("the noisy count of a heavy key must be at least the threshold {threshold}, got {count}")]
+    HeavyCount {
+        /// τ.
+        threshold: i64,
+        /// As given.
+        count: i64,
+    },
+    /// More than any data has.
+    #[error("the noisy counts of the heavy keys must be at most 2^54 together")]
+    HeavyTotal,
+    /// A sketch alone, where the counts of keys are needed too.
+    #[error(
+        "the plan releases heavy keys apart, which needs the counts of the keys and not a sketch alone: release the \
+         histogram, or plan with heavy keys off"
+    )]
+    HeavyFromSketch,
+    /// An error that nothing that may be chosen has.
+    #[error("an error of {wanted} records is out of reach: the least is {least}, by {by}; {remedy}")]
+    Unreachable {
+        /// The error asked for.
+        wanted: String,
+        /// The least that is predicted.
+        least: String,
+        /// What has it.
+        by: String,
+        /// What would reach what was asked for.
+        remedy: String,
+    },
     /// L.
     #[error("the rows of a unit must be from 1 to 1000000, got {0}")]
     RowsPerUnit(u32),
     /// Nothing to choose the width by.
-    #[error("state the number of records (rounded, public) so that a width can be chosen, or state the width")]
+    #[error(
+        "state the number of records (rounded, public): width and errors are judged by it; or state the width and no wanted error"
+    )]
     Unstated,
     /// A stated size that is no size.
-    #[error("{name} must be a number from 1 to 1e15, got {value}")]
+    #[error("the {name} must be a number from 1 to 1e15, got {value}")]
     Size {
         /// Which.
         name: &'static str,
@@ -84,4 +122,7 @@ pub enum ProjectionError {
     /// The noise.
     #[error(transparent)]
     Composition(#[from] CompositionError),
+    /// The counts of heavy keys.
+    #[error(transparent)]
+    Stability(#[from] StabilityError),
 }

@@ -5,7 +5,9 @@
 //! | ------ | ------------- |
 //! | [`family`] | the public matrix of signs, from a seed |
 //! | [`sketch`] | the projection of a table: exact integers, linear, as private as the table |
-//! | [`release`] | the only place with noise: plan, privacy, defaults |
+//! | [`builder`] | what is stated of a release, and how the rest is chosen |
+//! | [`release`] | the only place with noise: plan, privacy |
+//! | [`heavy`] | keys that occur often, released apart: what it costs and when it pays |
 //! | [`answer`] | from the release alone: value, standard error, interval |
 //! | [`bounds`] | the theorem, and errors predicted beforehand |
 //!
@@ -36,14 +38,18 @@
 
 pub mod answer;
 pub mod bounds;
+pub mod builder;
 mod error;
 pub mod family;
 mod gf64;
+pub mod heavy;
 pub mod release;
 pub mod sketch;
 
 pub use answer::{Answer, Interval, ProjectionRelease, Rule};
+pub use builder::Builder;
 pub use error::ProjectionError;
 pub use family::{Seed, Shape, SignFamily, Signs};
-pub use release::{Builder, Noise, NoiseKind, Plan};
+pub use heavy::HeavyKeys;
+pub use release::{Noise, NoiseKind, Plan};
 pub use sketch::Sketch;

@@ -24,33 +24,31 @@
 //!   (ε, δ)-private (Canonne, Kamath, Steinke 2020); for add-remove and L = 1, where s integers move by exactly 1 and the others
 //!   by nothing, [`add_remove`] is, with less.
 //!
+//! Where [heavy keys](crate::heavy) are released apart, their noisy counts have a share of the budget of their own, and this
+//! is about the sketch's share.
+//!
 //! **That a unit has at most L rows is for the caller to make true** ([`ContributionBound`](tamis_queries::ContributionBound)),
 //! and so is counting: each release spends [`Plan::cost`] anew, to be [charged](tamis_noise::Ledger) before.
 //!
-//! # The default
-//! Answers about a list of m keys err by √(m·(‖x‖²/T + σ²/s)) ([`bounds::standard_error`]), whatever m is. Per key of the list
-//! noise is 2s/ε² with Laplace noise on sparse signs, 2T/ε² on dense ones, and σ₁² with Gaussian noise on either, some 30/ε²:
-//! so s = 1 with Laplace noise is best, and needs no δ. On skewed data ‖x‖ is all of the error and signs of all kinds err
-//! alike on the average; but with s = 1 mostly by little and rarely by much, with dense signs along a bell curve. What is not given is chosen to make that error least within the size of the file, and of widths within 1 % of the least the
-//! smallest. [`Plan::explanation`] says so in words.
-//!
 //! # Limitations
-//! Time depends on the data: do not let an analyst measure it. Queries may depend on earlier answers without harm to privacy;
-//! error bars are for queries that do not depend on the seed.
+//! Time depends on the data: do not let an analyst measure it. So does how many words are taken from the generator, where heavy
+//! keys are released apart: one or more for each key that occurs. They come last and are independent of all others, so what is
+//! released has the law that is stated. Queries may depend on earlier answers without harm to privacy; error bars are for
+//! queries that do not depend on the seed.
 //!
 //! # References
 //! - A. Blum, A. Roth, *Fast private data release algorithms for sparse queries*, 2011, section 4: the dense release.
 //! - R. Pagh, M. Thorup, *Improved utility analysis of private CountSketch*, NeurIPS 2022: s = 1 with Gaussian noise.
 //! - D. Kane, J. Nelson, *Sparser Johnson-Lindenstrauss transforms*, J. ACM 61(1), 2014: the sparse signs.
 
-use crate::{ProjectionError, ProjectionRelease, Seed, Shape, SignFamily, Signs, Sketch, bounds};
+use crate::{Builder, ProjectionError, ProjectionRelease, Seed, Shape, SignFamily, Signs, Sketch, bounds, heavy};
 use rand::CryptoRng;
 use std::f64::consts::{E, PI};
-use std::fmt::Write as _;
 use std::num::{NonZeroU32, NonZeroU128};
 use tamis_noise::gaussian_calibration::{add_remove, concentrated};
-use tamis_noise::{Beta, Budget, DiscreteGaussian, DiscreteLaplace, Neighbours, Queries, Scale, Sensitivity, Variance};
-use tamis_queries::Histogram;
+use tamis_noise::stability::StabilityThreshold;
+use tamis_noise::{Beta, Budget, DiscreteGaussian, DiscreteLaplace, Neighbours, Queries, Scale, Sensitivity};
+use tamis_queries::{Fingerprint, Histogram};
 
 /// Which noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,12 +69,44 @@ pub enum Noise {
 }
 
 impl Noise {
-    fn laplace(scale: Scale) -> Self {
-        Self::Laplace(DiscreteLaplace::new(scale))
+    /// What makes a sketch private with this budget: the [module](self)'s scale, or the least σ² that is proven.
+    pub(crate) fn calibrated(
+        kind: NoiseKind,
+        shape: Shape,
+        budget: &Budget,
+        neighbours: Neighbours,
+        rows_per_unit: u32,
+    ) -> Result<Self, ProjectionError> {
+        let noise = Self::for_all(kind, shape, budget, neighbours, rows_per_unit)?;
+        let (Self::Gaussian(law), Neighbours::AddRemove, 1) = (&noise, neighbours, rows_per_unit) else {
+            return Ok(noise);
+        };
+        // Cannot fail: a column has an entry.
+        let moved = NonZeroU32::new(shape.nonzeros()).expect("positive");
+        let variance = add_remove(moved, budget)?.min(law.variance().clone());
+        Ok(Self::Gaussian(DiscreteGaussian::new(variance)))
     }
 
-    fn gaussian(variance: Variance) -> Self {
-        Self::Gaussian(DiscreteGaussian::new(variance))
+    /// The same by the sensitivities alone: quick, and of Gaussian noise a little more than is needed for add-remove and L = 1.
+    pub(crate) fn for_all(
+        kind: NoiseKind,
+        shape: Shape,
+        budget: &Budget,
+        neighbours: Neighbours,
+        rows_per_unit: u32,
+    ) -> Result<Self, ProjectionError> {
+        match kind {
+            NoiseKind::Laplace => {
+                let moved = Sensitivity::new(l1_sensitivity(shape, neighbours, rows_per_unit))?;
+                Ok(Self::Laplace(DiscreteLaplace::new(Scale::of(moved, budget.epsilon())?)))
+            }
+            NoiseKind::Gaussian => {
+                // Cannot fail: a product of numbers from 1 on.
+                let moved =
+                    NonZeroU128::new(squared_l2_sensitivity(shape, neighbours, rows_per_unit)).expect("positive");
+                Ok(Self::Gaussian(DiscreteGaussian::new(concentrated(moved, budget)?)))
+            }
+        }
     }
 
     /// Which of the two.
@@ -155,22 +185,6 @@ fn gaussian_moments(noise: &DiscreteGaussian) -> (f64, f64) {
     (variance, moment(4) / mass - 3.0 * variance.powi(2))
 }
 
-/// What is stated of a release; what is not, is chosen. See the [module](self). Everything stated must be public.
-#[derive(Clone, Debug)]
-pub struct Builder {
-    budget: Budget,
-    neighbours: Neighbours,
-    rows_per_unit: u32,
-    signs: Option<Signs>,
-    width: Option<u64>,
-    independence: u32,
-    noise: Option<NoiseKind>,
-    records: Option<f64>,
-    key_multiplicity: f64,
-    support: Option<f64>,
-    file_bytes: u64,
-}
-
 /// A release decided upon, but for the data: signs, noise and promises.
 ///
 /// ```
@@ -191,35 +205,29 @@ pub struct Builder {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Plan {
-    cost: Budget,
-    neighbours: Neighbours,
-    rows_per_unit: u32,
-    shape: Shape,
-    noise: Noise,
-    /// As stated: ‖x‖² at most.
-    stated_norm: Option<f64>,
-    stated_support: Option<f64>,
-    explanation: String,
+    pub(crate) cost: Budget,
+    pub(crate) neighbours: Neighbours,
+    pub(crate) rows_per_unit: u32,
+    pub(crate) shape: Shape,
+    pub(crate) noise: Noise,
+    /// What the sketch alone spends.
+    pub(crate) sketch_cost: Budget,
+    pub(crate) heavy: Option<StabilityThreshold>,
+    pub(crate) stated: Stated,
+    pub(crate) explanation: String,
 }
 
-impl ProjectionRelease {
-    /// States privacy: a budget, who counts as a neighbour, and how many rows of the table one unit of privacy (a person) has
-    /// at most. All else is chosen, unless it is stated too.
-    pub fn builder(budget: Budget, neighbours: Neighbours, rows_per_unit: u32) -> Builder {
-        Builder {
-            budget,
-            neighbours,
-            rows_per_unit,
-            signs: None,
-            width: None,
-            independence: Builder::INDEPENDENCE,
-            noise: None,
-            records: None,
-            key_multiplicity: 1.0,
-            support: None,
-            file_bytes: Builder::FILE_BYTES,
-        }
-    }
+/// What was said of the data and of the queries to come. All of it public, and none of it anything that privacy rests on.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Stated {
+    /// n.
+    pub(crate) records: Option<f64>,
+    /// ‖x‖²/n.
+    pub(crate) key_multiplicity: Option<f64>,
+    /// m.
+    pub(crate) support: Option<f64>,
+    /// k and β.
+    pub(crate) confidence: Option<(Queries, Beta)>,
 }
 
 /// How far one unit can move a sketch, in L1 norm: see the [module](self).
@@ -241,261 +249,28 @@ fn moved_by(neighbours: Neighbours) -> u64 {
     }
 }
 
-/// A shape and a noise kind, and what they would give per key of a query.
-#[derive(Clone, Copy)]
-struct Candidate {
+/// [`bounds::theorem`] for a dense shape.
+pub(crate) fn gaussian_theorem(
+    squared_query_norm: f64,
+    squared_data_norm: f64,
+    noise: &DiscreteGaussian,
     shape: Shape,
-    noise: NoiseKind,
-    /// Variance of an answer over ‖q‖².
-    variance: f64,
-}
-
-impl Builder {
-    /// Independence of the columns unless it is stated: what exact standard errors need.
-    pub const INDEPENDENCE: u32 = 4;
-    /// Size of the file unless it is stated.
-    pub const FILE_BYTES: u64 = 400_000;
-    /// The widths considered, as powers of two.
-    const WIDTHS: std::ops::RangeInclusive<u32> = 10..=22;
-    /// A wider release must be better by so much to be worth its file.
-    const WORTHWHILE: f64 = 0.99;
-
-    /// The rows of the release.
-    pub fn width(mut self, width: u64) -> Self {
-        self.width = Some(width);
-        self
-    }
-
-    /// Dense signs: the paper's.
-    pub fn dense(mut self) -> Self {
-        self.signs = Some(Signs::Dense);
-        self
-    }
-
-    /// Sparse signs with so many entries a column.
-    pub fn nonzeros(mut self, nonzeros: u32) -> Self {
-        self.signs = Some(Signs::Sparse { nonzeros });
-        self
-    }
-
-    /// How many columns at a time are to be independent: 4 or more, or the standard errors of answers would be wrong on
-    /// structured keys.
-    pub fn independence(mut self, independence: u32) -> Self {
-        self.independence = independence;
-        self
-    }
-
-    /// The noise.
-    pub fn noise(mut self, kind: NoiseKind) -> Self {
-        self.noise = Some(kind);
-        self
-    }
-
-    /// About how many records the data has. Public: a guess, never a count of private data.
-    pub fn records(mut self, records: u64) -> Self {
-        self.records = Some(records as f64);
-        self
-    }
-
-    /// How many records a key has, on the average over records: ‖x‖₂²/n. 1 unless stated: all keys distinct. Public.
-    pub fn key_multiplicity(mut self, multiplicity: f64) -> Self {
-        self.key_multiplicity = multiplicity;
-        self
-    }
-
-    /// About how many keys a query has.
-    pub fn support(mut self, support: u64) -> Self {
-        self.support = Some(support as f64);
-        self
-    }
-
-    /// How large the file may be, estimated by the entropy of its values.
-    pub fn file_bytes(mut self, bytes: u64) -> Self {
-        self.file_bytes = bytes;
-        self
-    }
-
-    /// Decides.
-    ///
-    /// # Errors
-    /// If something stated is impossible; if neither width nor records are stated; if nothing fits the file; if the noise
-    /// cannot be had, as Gaussian noise without δ.
-    pub fn build(self) -> Result<Plan, ProjectionError> {
-        if !(1..=1_000_000).contains(&self.rows_per_unit) {
-            return Err(ProjectionError::RowsPerUnit(self.rows_per_unit));
-        }
-        if self.independence < Self::INDEPENDENCE {
-            return Err(ProjectionError::IndependenceOfAnswers(self.independence));
-        }
-        let sizes =
-            [("records", self.records), ("support", self.support), ("key multiplicity", Some(self.key_multiplicity))];
-        for (name, size) in sizes {
-            if let Some(value) = size.filter(|size| !(1.0..=1e15).contains(size)) {
-                return Err(ProjectionError::Size { name, value: value.to_string() });
-            }
-        }
-        if self.width.is_none() && self.records.is_none() {
-            return Err(ProjectionError::Unstated);
-        }
-        let candidates = self.candidates()?;
-        // Cannot fail: `candidates` gives an error rather than none.
-        let least = candidates.iter().map(|candidate| candidate.variance).fold(f64::INFINITY, f64::min);
-        let near = |candidate: &&Candidate| candidate.variance * Self::WORTHWHILE.powi(2) <= least;
-        let chosen =
-            candidates.iter().filter(near).min_by_key(|candidate| candidate.shape.width()).expect("a candidate");
-        let noise = self.noise_of(chosen.shape, chosen.noise)?;
-        let cost = match chosen.noise {
-            NoiseKind::Laplace => Budget::pure(self.budget.epsilon().clone()),
-            NoiseKind::Gaussian => self.budget.clone(),
-        };
-        let mut plan = Plan {
-            cost,
-            neighbours: self.neighbours,
-            rows_per_unit: self.rows_per_unit,
-            shape: chosen.shape,
-            noise,
-            stated_norm: self.stated_norm(),
-            stated_support: self.support,
-            explanation: String::new(),
-        };
-        plan.explanation = self.explain(&plan, chosen, &candidates);
-        Ok(plan)
-    }
-
-    fn stated_norm(&self) -> Option<f64> {
-        self.records.map(|records| records * self.key_multiplicity)
-    }
-
-    /// All that may be chosen: at least one.
-    fn candidates(&self) -> Result<Vec<Candidate>, ProjectionError> {
-        let signs = match self.signs {
-            Some(signs) => vec![signs],
-            None => {
-                [1, 2, 4, 8, 16].map(|nonzeros| Signs::Sparse { nonzeros }).into_iter().chain([Signs::Dense]).collect()
-            }
-        };
-        let kinds = match self.noise {
-            Some(kind) => vec![kind],
-            None if self.budget.delta().is_zero() => vec![NoiseKind::Laplace],
-            None => vec![NoiseKind::Laplace, NoiseKind::Gaussian],
-        };
-        let (mut candidates, mut refusal) = (Vec::new(), ProjectionError::FileTooSmall(self.file_bytes));
-        for signs in signs {
-            for shape in self.shapes(signs) {
-                for &noise in &kinds {
-                    match shape.clone().and_then(|shape| self.candidate(shape, noise)) {
-                        Ok(candidate) if self.width.is_some() || self.fits(candidate)? => candidates.push(candidate),
-                        Ok(_) => {}
-                        Err(error) => refusal = error,
-                    }
-                }
-            }
-        }
-        if candidates.is_empty() { Err(refusal) } else { Ok(candidates) }
-    }
-
-    fn shapes(&self, signs: Signs) -> Vec<Result<Shape, ProjectionError>> {
-        let shape = |width| match signs {
-            Signs::Dense => Shape::dense(width, self.independence),
-            Signs::Sparse { nonzeros } => Shape::sparse(width, nonzeros, self.independence),
-        };
-        match (self.width, signs) {
-            (Some(width), _) => vec![shape(width)],
-            (None, Signs::Dense) => Self::WIDTHS.map(|log| shape(1 << log)).collect(),
-            (None, Signs::Sparse { nonzeros }) => {
-                // The largest multiples of s by powers of two up to the powers of two considered.
-                let fitting = |log: u32| (1u64 << log).checked_div(u64::from(nonzeros)).map(|rows| rows.max(1).ilog2());
-                let width = |log| fitting(log).map_or(0, |bits| u64::from(nonzeros) << bits);
-                Self::WIDTHS.map(|log| shape(width(log))).collect()
-            }
-        }
-    }
-
-    fn candidate(&self, shape: Shape, kind: NoiseKind) -> Result<Candidate, ProjectionError> {
-        // The quick calibration is enough to compare by.
-        let noise = match kind {
-            NoiseKind::Laplace => self.noise_of(shape, kind)?,
-            NoiseKind::Gaussian => Noise::gaussian(concentrated(self.squared_l2(shape), &self.budget)?),
-        };
-        let (width, nonzeros) = (f64::from(shape.width()), f64::from(shape.nonzeros()));
-        let norm = self.stated_norm().unwrap_or(0.0);
-        let variance = bounds::standard_error(1.0, norm, 0.0, width, nonzeros, noise.variance()).powi(2);
-        Ok(Candidate { shape, noise: kind, variance })
-    }
-
-    fn fits(&self, candidate: Candidate) -> Result<bool, ProjectionError> {
-        let noise_variance = candidate.variance * f64::from(candidate.shape.nonzeros());
-        Ok(file_bytes(candidate.shape, noise_variance) <= self.file_bytes as f64)
-    }
-
-    fn squared_l2(&self, shape: Shape) -> NonZeroU128 {
-        // Cannot fail: a product of numbers from 1 on.
-        NonZeroU128::new(squared_l2_sensitivity(shape, self.neighbours, self.rows_per_unit)).expect("positive")
-    }
-
-    fn noise_of(&self, shape: Shape, kind: NoiseKind) -> Result<Noise, ProjectionError> {
-        match kind {
-            NoiseKind::Laplace => {
-                let sensitivity = Sensitivity::new(l1_sensitivity(shape, self.neighbours, self.rows_per_unit))?;
-                Ok(Noise::laplace(Scale::of(sensitivity, self.budget.epsilon())?))
-            }
-            NoiseKind::Gaussian => {
-                let mut variance = concentrated(self.squared_l2(shape), &self.budget)?;
-                if self.neighbours == Neighbours::AddRemove && self.rows_per_unit == 1 {
-                    // Cannot fail: a column has an entry.
-                    let moved = NonZeroU32::new(shape.nonzeros()).expect("positive");
-                    variance = variance.min(add_remove(moved, &self.budget)?);
-                }
-                Ok(Noise::gaussian(variance))
-            }
-        }
-    }
-
-    fn explain(&self, plan: &Plan, chosen: &Candidate, candidates: &[Candidate]) -> String {
-        let mut text = format!("{}.\n", plan.describe());
-        let mut line = |line: std::fmt::Arguments| writeln!(text, "{line}").expect("a string takes all");
-        match (plan.stated_norm, plan.stated_support) {
-            (None, _) => line(format_args!(
-                "Noise alone gives a list of m keys a standard error of {:.3}·√m records; the number of records is not stated.",
-                plan.predicted_standard_error(1.0, 0.0, 0.0)
-            )),
-            (Some(norm), support) => {
-                let support = support.unwrap_or(10_000.0);
-                line(format_args!(
-                    "Predicted standard error of a list of {support} keys: {:.1} records; without noise it would be {:.1}, \
-                     without other keys {:.1}.",
-                    plan.predicted_standard_error(support, norm, 0.0),
-                    (support * norm / f64::from(plan.shape.width())).sqrt(),
-                    plan.predicted_standard_error(support, 0.0, 0.0),
-                ));
-                line(format_args!(
-                    "Size of the file: about {:.2} MB.",
-                    plan.file_bytes().expect("the records are stated") / 1e6
-                ));
-            }
-        }
-        let is_other = |other: &&Candidate| (other.shape.signs(), other.noise) != (chosen.shape.signs(), chosen.noise);
-        let others = candidates.iter().filter(is_other);
-        if let Some(second) = others.min_by(|a, b| a.variance.total_cmp(&b.variance)) {
-            line(format_args!(
-                "Next best: {} rows of {} with {} noise, error {:.2} times as large.",
-                second.shape.width(),
-                signs_in_words(second.shape.signs()),
-                kind_in_words(second.noise),
-                (second.variance / chosen.variance).sqrt()
-            ));
-        }
-        text
-    }
+    queries: Queries,
+    beta: Beta,
+) -> Option<f64> {
+    let width = f64::from(shape.width());
+    let multiplier = (noise.variance().to_f64_up() / width).sqrt();
+    let independence = bounds::Independence::Keys(shape.independence());
+    bounds::theorem(squared_query_norm, squared_data_norm, multiplier, width, independence, queries, beta)
 }
 
 /// By the entropy of a bell curve of the variance of a value, in bits: what a good compressor reaches.
-fn file_bytes(shape: Shape, variance: f64) -> f64 {
+pub(crate) fn file_bytes(shape: Shape, variance: f64) -> f64 {
     // The values are whole numbers: a twelfth is the variance of what rounding adds.
     f64::from(shape.width()) * 0.5 * (2.0 * PI * E * (variance + 1.0 / 12.0)).log2() / 8.0
 }
 
-fn signs_in_words(signs: Signs) -> String {
+pub(crate) fn signs_in_words(signs: Signs) -> String {
     match signs {
         Signs::Dense => "dense signs".to_owned(),
         Signs::Sparse { nonzeros: 1 } => "sparse signs, 1 entry a key".to_owned(),
@@ -503,7 +278,7 @@ fn signs_in_words(signs: Signs) -> String {
     }
 }
 
-fn kind_in_words(kind: NoiseKind) -> &'static str {
+pub(crate) fn kind_in_words(kind: NoiseKind) -> &'static str {
     match kind {
         NoiseKind::Laplace => "Laplace",
         NoiseKind::Gaussian => "Gaussian",
@@ -511,9 +286,21 @@ fn kind_in_words(kind: NoiseKind) -> &'static str {
 }
 
 impl Plan {
-    /// What a release spends, to be charged before it: pure if the noise is Laplace, whatever δ was offered.
+    /// What a release spends, to be charged before it: pure if the noise is Laplace and no heavy keys are released apart,
+    /// whatever δ was offered. With heavy keys the sum of what [they](StabilityThreshold::cost) and
+    /// [the sketch](Self::sketch_cost) spend.
     pub fn cost(&self) -> Budget {
         self.cost.clone()
+    }
+
+    /// What the sketch alone spends.
+    pub fn sketch_cost(&self) -> &Budget {
+        &self.sketch_cost
+    }
+
+    /// Noise and threshold for the counts of [heavy keys](crate::heavy), if they are released apart.
+    pub fn heavy(&self) -> Option<&StabilityThreshold> {
+        self.heavy.as_ref()
     }
 
     /// For which neighbours it is private.
@@ -554,9 +341,18 @@ impl Plan {
             Noise::Gaussian(_) => format!("√{} (L2)", squared_l2_sensitivity(*shape, *neighbours, *rows)),
         };
         let plural = if *rows == 1 { "" } else { "s" };
+        let heavy = self.heavy.as_ref().map_or(String::new(), |threshold| {
+            format!(
+                " Of that {} is for the counts of keys: each that occurs has discrete Laplace noise of scale {} and is \
+                 released with its noisy count if that is {} or more.",
+                threshold.cost(),
+                threshold.scale(),
+                threshold.threshold()
+            )
+        });
         format!(
             "Private with {cost}, under {neighbours} neighbours, for units of at most {rows} row{plural}: one moves the {} sums \
-             by at most {moved}, and each has {noise}.",
+             by at most {moved}, and each has {noise}.{heavy}",
             shape.width()
         )
     }
@@ -566,7 +362,7 @@ impl Plan {
         &self.explanation
     }
 
-    fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let Self { shape, noise, .. } = self;
         format!(
             "{} rows of {}, any {} keys independent; {noise} on each row",
@@ -576,12 +372,79 @@ impl Plan {
         )
     }
 
+    /// m as stated, or 10 000.
+    pub fn stated_support(&self) -> f64 {
+        self.stated.support.unwrap_or(Builder::SUPPORT)
+    }
+
+    /// ‖x‖² as stated: n times the multiplicity of keys. With heavy keys apart the [estimate](crate::heavy) from above of
+    /// ‖x − c̃‖², by which answers then err. None if the number of records is not stated.
+    pub fn stated_norm(&self) -> Option<f64> {
+        let (records, multiplicity) = (self.stated.records?, self.stated.key_multiplicity?);
+        let norm = records * multiplicity;
+        Some(self.heavy.as_ref().map_or(norm, |threshold| heavy::residual_norm(threshold, records, norm)))
+    }
+
     /// The standard error, in records, of a query whose squared weights add up to `squared_query_norm` (a plain list: its
     /// length) and whose answer is about `expected`, on data of which the squared counts add up to `squared_data_norm`:
     /// [`bounds::standard_error`].
+    ///
+    /// With heavy keys apart the last two are of what is left, x − c̃: see [`stated_norm`](Self::stated_norm), and
+    /// [`ProjectionRelease::squared_norm`] of a release.
     pub fn predicted_standard_error(&self, squared_query_norm: f64, squared_data_norm: f64, expected: f64) -> f64 {
         let (width, nonzeros) = (f64::from(self.shape.width()), f64::from(self.shape.nonzeros()));
         bounds::standard_error(squared_query_norm, squared_data_norm, expected, width, nonzeros, self.noise.variance())
+    }
+
+    /// What all of `queries` such answers are predicted to be within, but for a probability β: so many
+    /// [standard errors](Self::predicted_standard_error) as [`bounds::deviations`] says. By the normal law, so a prediction:
+    /// [`guarantee`](Self::guarantee) is the theorem.
+    pub fn predicted_error_of_all(
+        &self,
+        squared_query_norm: f64,
+        squared_data_norm: f64,
+        expected: f64,
+        queries: Queries,
+        beta: Beta,
+    ) -> f64 {
+        let error = self.predicted_standard_error(squared_query_norm, squared_data_norm, expected);
+        bounds::deviations(queries, beta) * error
+    }
+
+    /// Of a list of the stated length on data as stated: the predicted standard error or, if queries or β were stated, what all
+    /// are predicted to be within. None if the number of records is not stated.
+    pub fn predicted_error(&self) -> Option<f64> {
+        let (support, norm) = (self.stated_support(), self.stated_norm()?);
+        Some(match self.stated.confidence {
+            None => self.predicted_standard_error(support, norm, 0.0),
+            Some((queries, beta)) => self.predicted_error_of_all(support, norm, 0.0, queries, beta),
+        })
+    }
+
+    /// How many records a list of the stated length may hold, on data as stated: as many a key as a key has on the average over
+    /// records, and at most all. None if the number of records is not stated.
+    pub fn answer_range(&self) -> Option<f64> {
+        let (records, multiplicity) = (self.stated.records?, self.stated.key_multiplicity?);
+        Some(records.min(self.stated_support() * multiplicity))
+    }
+
+    /// Whether the [predicted error](Self::predicted_error) is below the [range of answers](Self::answer_range): else an answer
+    /// says no more of a list than its length did. None if the number of records is not stated.
+    ///
+    /// ```
+    /// use tamis_noise::{Budget, Epsilon, Neighbours};
+    /// use tamis_projection::ProjectionRelease;
+    /// let plan = |support| {
+    ///     let budget = Budget::pure(Epsilon::new(0.1).unwrap());
+    ///     let builder = ProjectionRelease::builder(budget, Neighbours::AddRemove, 1).records(1_000_000);
+    ///     builder.support(support).build()
+    /// };
+    /// assert_eq!(plan(10_000)?.is_useful(), Some(true)); // ± 1 700 of up to 10 000
+    /// assert_eq!(plan(100)?.is_useful(), Some(false)); // ± 170 of up to 100
+    /// # Ok::<(), tamis_projection::ProjectionError>(())
+    /// ```
+    pub fn is_useful(&self) -> Option<bool> {
+        Some(self.predicted_error()? < self.answer_range()?)
     }
 
     /// The [theorem](bounds#the-theorem): with probability 1 − β all of `queries` answers, each of squared norm at most
@@ -600,7 +463,8 @@ impl Plan {
     /// ```
     ///
     /// For keys that were fingerprinted add [`collision_bound`](tamis_queries::FingerprintKey::collision_bound) to β, and for
-    /// fractional weights n·2⁻²¹ to the bound.
+    /// fractional weights n·2⁻²¹ to the bound. With heavy keys apart the norm is that of what is left, as for
+    /// [`predicted_standard_error`](Self::predicted_standard_error).
     pub fn guarantee(
         &self,
         squared_query_norm: f64,
@@ -609,16 +473,14 @@ impl Plan {
         beta: Beta,
     ) -> Option<f64> {
         let (Signs::Dense, Noise::Gaussian(noise)) = (self.shape.signs(), &self.noise) else { return None };
-        let width = f64::from(self.shape.width());
-        let multiplier = (noise.variance().to_f64_up() / width).sqrt();
-        let independence = bounds::Independence::Keys(self.shape.independence());
-        bounds::theorem(squared_query_norm, squared_data_norm, multiplier, width, independence, queries, beta)
+        gaussian_theorem(squared_query_norm, squared_data_norm, noise, self.shape, queries, beta)
     }
 
-    /// How large a file will be, about; none if the number of records is not stated.
+    /// How large a file will be, about; none if the number of records is not stated. Heavy keys come on top, at most 16 bytes
+    /// each.
     pub fn file_bytes(&self) -> Option<f64> {
         let share = f64::from(self.shape.nonzeros()) / f64::from(self.shape.width());
-        self.stated_norm.map(|norm| file_bytes(self.shape, norm * share + self.noise.variance()))
+        self.stated_norm().map(|norm| file_bytes(self.shape, norm * share + self.noise.variance()))
     }
 
     /// A release of the data. The seed is drawn before the data is read.
@@ -632,19 +494,36 @@ impl Plan {
         rng: &mut R,
     ) -> Result<ProjectionRelease, ProjectionError> {
         let family = SignFamily::new(self.shape, Seed::draw(rng));
-        self.release_sketch(Sketch::of(&family, data)?, rng)
+        let (family, values) = self.noisy(Sketch::of(&family, data)?, rng)?;
+        // Last, so that no other noise stands at a place in the generator's words that depends on the data.
+        let heavy = self.heavy.as_ref().map_or(Vec::new(), |threshold| heavy_counts(threshold, data, rng));
+        Ok(ProjectionRelease::new(self.clone(), family, values, heavy))
     }
 
     /// A release of a sketch that was made in pieces. Its family must have a seed that was drawn independently of the data,
     /// as [`Seed::draw`] does.
     ///
     /// # Errors
-    /// If the sketch has another shape than the plan, or more rows a unit than it is for (parts add up).
+    /// If the sketch has another shape than the plan, or more rows a unit than it is for (parts add up); if the plan has
+    /// [heavy keys](Self::heavy), since a sketch does not have the counts of keys.
     pub fn release_sketch<R: CryptoRng + ?Sized>(
         &self,
         sketch: Sketch,
         rng: &mut R,
     ) -> Result<ProjectionRelease, ProjectionError> {
+        if self.heavy.is_some() {
+            return Err(ProjectionError::HeavyFromSketch);
+        }
+        let (family, values) = self.noisy(sketch, rng)?;
+        Ok(ProjectionRelease::new(self.clone(), family, values, Vec::new()))
+    }
+
+    /// Y.
+    fn noisy<R: CryptoRng + ?Sized>(
+        &self,
+        sketch: Sketch,
+        rng: &mut R,
+    ) -> Result<(SignFamily, Vec<i64>), ProjectionError> {
         if let Some(bounded) = sketch.rows_per_unit().filter(|&bounded| bounded > self.rows_per_unit) {
             return Err(ProjectionError::RowsBeyondPlan { planned: self.rows_per_unit, bounded });
         }
@@ -654,6 +533,22 @@ impl Plan {
             return Err(ProjectionError::OtherShape { planned, given: family.width() });
         }
         self.noise.add_to(&mut values, rng);
-        Ok(ProjectionRelease::new(self.clone(), family, values))
+        Ok((family, values))
     }
+}
+
+/// c̃. Noise is drawn in the order of fingerprints: the same data gives the same counts, whatever the order of its rows.
+fn heavy_counts<R: CryptoRng + ?Sized>(
+    threshold: &StabilityThreshold,
+    data: &Histogram,
+    rng: &mut R,
+) -> Vec<(Fingerprint, i64)> {
+    let mut heavy = Vec::new();
+    // In pieces, so that memory stays small.
+    for keys in data.entries().chunks(1 << 12) {
+        let counts: Vec<i64> = keys.iter().map(|&(_, count)| count).collect();
+        let released = threshold.release_all(&counts, rng);
+        heavy.extend(keys.iter().zip(released).filter_map(|(&(key, _), noisy)| Some((key, noisy?))));
+    }
+    heavy::within_total(heavy)
 }

@@ -508,10 +508,10 @@ fn a_release_is_restored_as_it_was() {
     let plan = add_remove_builder(pure(1.0)).width(1 << 10).build().unwrap();
     let release = plan.release(&small_data().0, &mut ChaCha12Rng::seed_from_u64(1)).unwrap();
     let seed = release.family().seed();
-    let restored = ProjectionRelease::restore(plan.clone(), seed, release.values().to_vec()).unwrap();
+    let restored = ProjectionRelease::restore(plan.clone(), seed, release.values().to_vec(), Vec::new()).unwrap();
     assert_eq!(restored.answer(&small_data().1), release.answer(&small_data().1));
-    assert!(ProjectionRelease::restore(plan.clone(), seed, vec![0; 64]).is_err());
-    let beyond = ProjectionRelease::restore(plan, seed, vec![i64::MIN; 1 << 10]);
+    assert!(ProjectionRelease::restore(plan.clone(), seed, vec![0; 64], Vec::new()).is_err());
+    let beyond = ProjectionRelease::restore(plan, seed, vec![i64::MIN; 1 << 10], Vec::new());
     assert_eq!(beyond.unwrap_err(), ProjectionError::Value(i64::MIN));
 }
 

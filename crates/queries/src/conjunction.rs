@@ -6,6 +6,8 @@
 //! holds on exactly 2ᵏ points of a universe of 2ᵈ: on 256 of 281 474 976 710 656 if 8 of 48 are. So it is a sparse
 //! query, and [`Conjunction::query`] lists its points.
 //!
+//! As text a record is hexadecimal, [`Columns::parse_bits`], and columns are a name a line, [`Columns::from_text`].
+//!
 //! | paper | here |
 //! | ----- | ---- |
 //! | d     | [`Conjunction::width`] |
@@ -20,6 +22,15 @@ use crate::element::mask;
 use crate::{BitsError, Element, FingerprintKey, SparseQuery};
 
 /// The names of packed booleans, the first for the lowest bit.
+///
+/// ```
+/// use tamis_queries::Columns;
+/// let columns = Columns::from_text("age >= 20\nage < 60\nmarried\nemployed\nschooled\n")?;
+/// let record = columns.parse_bits("1b")?; // 1 1011: all but the third
+/// assert_eq!(record, 0b1_1011);
+/// assert!(columns.conjunction([("age >= 20", true), ("married", false)])?.holds(record));
+/// # Ok::<(), tamis_queries::ConjunctionError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     names: Vec<String>,
@@ -52,8 +63,14 @@ pub enum ConjunctionError {
     #[error(transparent)]
     Bits(#[from] BitsError),
     /// A column without a name.
-    #[error("column {0} has no name")]
+    #[error("column {0} (counted from 0) has no name")]
     Unnamed(usize),
+    /// A blank line before a name. Counted from 1.
+    #[error("line {0} of the columns is blank, and names follow it: a column must have a name")]
+    BlankLine(usize),
+    /// A name with a tab, a lone carriage return or another control character in it. The line, counted from 1.
+    #[error("line {0} of the columns holds a control character: write one name a line, as plain text")]
+    ControlCharacter(usize),
     /// Two columns with one name.
     #[error("two columns are called {0:?}")]
     SameName(String),
@@ -93,6 +110,72 @@ impl Columns {
             }
         }
         Ok(Self { names })
+    }
+
+    /// Columns from text, one name a line, the first for the lowest bit.
+    ///
+    /// Lines end with LF or CR LF, the last perhaps with neither. A byte-order mark before the first is dropped, and so is
+    /// white space around a name. Blank lines are allowed after the last name only: elsewhere one could be a column whose
+    /// name is missing, and all that follow would be off by one. No line is a comment.
+    ///
+    /// ```
+    /// use tamis_queries::{Columns, ConjunctionError};
+    /// assert_eq!(Columns::from_text("adult\r\nmarried\r\n\r\n")?.names(), ["adult", "married"]);
+    /// assert_eq!(Columns::from_text("adult\n\nmarried\n"), Err(ConjunctionError::BlankLine(2)));
+    /// # Ok::<(), ConjunctionError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a blank line is followed by a name, a name holds a control character, or [`new`](Self::new) refuses the names.
+    pub fn from_text(text: &str) -> Result<Self, ConjunctionError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut names = Vec::new();
+        for (line, name) in (1..).zip(text.trim_end().lines().map(str::trim)) {
+            if name.is_empty() {
+                return Err(ConjunctionError::BlankLine(line));
+            }
+            if name.contains(char::is_control) {
+                return Err(ConjunctionError::ControlCharacter(line));
+            }
+            names.push(name);
+        }
+        Self::new(names)
+    }
+
+    /// A record from hexadecimal text, packed: exactly ⌈d/4⌉ digits, upper or lower case. The *last* digit holds the first
+    /// four columns, as in the number that the text is: bit 0 is the first column.
+    ///
+    /// There is one way to write a record, but for the case: leading zeros are wanted, since a record that lost them could
+    /// have lost others, and neither `0x` nor signs, spaces or separators are allowed.
+    ///
+    /// ```
+    /// use tamis_queries::{BitsError, Columns};
+    /// let columns = Columns::new(["a", "b", "c", "d", "e", "f"]).unwrap();
+    /// assert_eq!(columns.parse_bits("21")?, 0b10_0001); // a and f
+    /// assert_eq!(columns.parse_bits("2F")?, columns.parse_bits("2f")?);
+    /// assert_eq!(columns.parse_bits("1"), Err(BitsError::Digits { width: 6 })); // that is 01
+    /// assert_eq!(columns.parse_bits("41"), Err(BitsError::Beyond { width: 6 }));
+    /// # Ok::<(), BitsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the text is anything else, or a bit is set at or beyond d. The error does not repeat the text: it may be
+    /// somebody's data.
+    pub fn parse_bits(&self, text: &str) -> Result<u128, BitsError> {
+        let width = self.width();
+        let refusal = BitsError::Digits { width };
+        if text.len() != width.div_ceil(4) as usize {
+            return Err(refusal);
+        }
+        let mut bits = 0;
+        for character in text.chars() {
+            let Some(digit) = character.to_digit(16) else { return Err(refusal) };
+            bits = bits << 4 | u128::from(digit);
+        }
+        if bits & !mask(width)? != 0 {
+            return Err(BitsError::Beyond { width });
+        }
+        Ok(bits)
     }
 
     /// The names, the first for the lowest bit.
@@ -154,6 +237,16 @@ impl Conjunction {
     /// How many booleans a record has: d.
     pub fn width(&self) -> u32 {
         self.width
+    }
+
+    /// The booleans that are to be true, packed.
+    pub fn ones(&self) -> u128 {
+        self.ones
+    }
+
+    /// The booleans that are to be false, packed.
+    pub fn zeros(&self) -> u128 {
+        self.zeros
     }
 
     /// How many of them are free: k.

@@ -52,6 +52,15 @@ pub enum BitsError {
         /// The width.
         width: u32,
     },
+    /// A text that does not write packed bits: see [`Columns::parse_bits`](crate::Columns::parse_bits).
+    #[error(
+        "packed bits of width {width} are written as exactly {} hexadecimal digits, with leading zeros and without 0x",
+        width.div_ceil(4)
+    )]
+    Digits {
+        /// The width.
+        width: u32,
+    },
 }
 
 impl Element {

@@ -1,0 +1,469 @@
+//! What is stated of a release, and how what is not stated is chosen.
+//!
+//! # The default
+//! Answers about a list of m keys err by √(m·(‖x‖²/T + σ²/s)) ([`bounds::standard_error`]), whatever m is. Per key of the list
+//! noise is 2s/ε² with Laplace noise on sparse signs, 2T/ε² on dense ones, and σ₁² with Gaussian noise on either, some 30/ε²:
+//! so s = 1 with Laplace noise is best, and needs no δ. On skewed data ‖x‖ is all of the error and signs of all kinds err
+//! alike on the average; but with s = 1 mostly by little and rarely by much, with dense signs along a bell curve. What is not
+//! given is chosen to make that error least within the size of the file, and of widths within 1 % of the least the smallest;
+//! where an error is [wanted](Builder::wanted_error), to reach it with the smallest file, without heavy keys if that can be. [`Plan::explanation`] says so in words.
+
+use crate::heavy::{self, HeavyKeys};
+use crate::release::{Stated, file_bytes, gaussian_theorem, kind_in_words, signs_in_words};
+use crate::{Noise, NoiseKind, Plan, ProjectionError, ProjectionRelease, Shape, Signs, bounds};
+use tamis_noise::stability::{StabilityError, StabilityThreshold};
+use tamis_noise::{Beta, Budget, Neighbours, Queries};
+
+/// What is stated of a release; what is not, is chosen. See the [module](self). Everything stated must be public.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    budget: Budget,
+    neighbours: Neighbours,
+    rows_per_unit: u32,
+    signs: Option<Signs>,
+    width: Option<u64>,
+    independence: Option<u32>,
+    noise: Option<NoiseKind>,
+    heavy: HeavyKeys,
+    records: Option<f64>,
+    key_multiplicity: f64,
+    support: Option<f64>,
+    queries: Option<Queries>,
+    beta: Option<Beta>,
+    wanted_error: Option<f64>,
+    file_bytes: u64,
+}
+
+impl ProjectionRelease {
+    /// States privacy: a budget, who counts as a neighbour, and how many rows of the table one unit of privacy (a person) has
+    /// at most. All else is chosen, unless it is stated too.
+    pub fn builder(budget: Budget, neighbours: Neighbours, rows_per_unit: u32) -> Builder {
+        Builder {
+            budget,
+            neighbours,
+            rows_per_unit,
+            signs: None,
+            width: None,
+            independence: None,
+            noise: None,
+            heavy: HeavyKeys::Auto,
+            records: None,
+            key_multiplicity: 1.0,
+            support: None,
+            queries: None,
+            beta: None,
+            wanted_error: None,
+            file_bytes: Builder::FILE_BYTES,
+        }
+    }
+}
+
+/// What the budget is spent on, and what is left for the sketch to err by.
+struct Division {
+    noise: NoiseKind,
+    sketch: Budget,
+    heavy: Option<StabilityThreshold>,
+    /// ‖x‖², or the estimate of ‖x − c̃‖²; none if the number of records is not stated.
+    norm: Option<f64>,
+}
+
+/// A shape and a division of the budget, and what they would give per key of a query.
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    shape: Shape,
+    division: &'a Division,
+    /// Variance of an answer over ‖q‖².
+    variance: f64,
+}
+
+impl Candidate<'_> {
+    /// Of its file, without heavy keys.
+    fn bytes(&self) -> f64 {
+        file_bytes(self.shape, self.variance * f64::from(self.shape.nonzeros()))
+    }
+
+    fn in_words(&self) -> String {
+        let (signs, noise) = (signs_in_words(self.shape.signs()), kind_in_words(self.division.noise));
+        format!("{} rows of {signs} with {noise} noise", self.shape.width())
+    }
+}
+
+impl Builder {
+    /// Independence of the columns unless it is stated, or a theorem is asked for: what exact standard errors need.
+    pub const INDEPENDENCE: u32 = 4;
+    /// Size of the file unless it is stated.
+    pub const FILE_BYTES: u64 = 400_000;
+    /// The widths considered, as powers of two.
+    const WIDTHS: std::ops::RangeInclusive<u32> = 10..=22;
+    /// A wider release must be better by so much to be worth its file.
+    const WORTHWHILE: f64 = 0.99;
+    /// The independences considered where the theorem is asked for.
+    const INDEPENDENCES: [u32; 5] = [4, 12, 24, 48, 68];
+    /// Keys of a query unless they are stated.
+    pub(crate) const SUPPORT: f64 = 10_000.0;
+    /// β unless it is stated: it bounds error, never privacy.
+    const BETA: f64 = 0.05;
+
+    /// The rows of the release.
+    pub fn width(mut self, width: u64) -> Self {
+        self.width = Some(width);
+        self
+    }
+
+    /// Dense signs: the paper's.
+    pub fn dense(mut self) -> Self {
+        self.signs = Some(Signs::Dense);
+        self
+    }
+
+    /// Sparse signs with so many entries a column.
+    pub fn nonzeros(mut self, nonzeros: u32) -> Self {
+        self.signs = Some(Signs::Sparse { nonzeros });
+        self
+    }
+
+    /// How many columns at a time are to be independent: 4 or more, or the standard errors of answers would be wrong on
+    /// structured keys. Unless it is stated, 4; with dense signs, Gaussian noise and [queries](Self::queries) stated, what gives
+    /// the least bound of the [theorem](bounds#the-theorem) within a percent.
+    pub fn independence(mut self, independence: u32) -> Self {
+        self.independence = Some(independence);
+        self
+    }
+
+    /// The noise.
+    pub fn noise(mut self, kind: NoiseKind) -> Self {
+        self.noise = Some(kind);
+        self
+    }
+
+    /// Whether heavy keys are released apart: [`HeavyKeys::Auto`] unless stated. It needs the number of records, and
+    /// a [multiplicity](Self::key_multiplicity) for it to pay.
+    pub fn heavy(mut self, heavy: HeavyKeys) -> Self {
+        self.heavy = heavy;
+        self
+    }
+
+    /// About how many records the data has. Public: a guess, never a count of private data.
+    pub fn records(mut self, records: u64) -> Self {
+        self.records = Some(records as f64);
+        self
+    }
+
+    /// How many records a key has, on the average over records: ‖x‖₂²/n. 1 unless stated: all keys distinct. Public.
+    pub fn key_multiplicity(mut self, multiplicity: f64) -> Self {
+        self.key_multiplicity = multiplicity;
+        self
+    }
+
+    /// About how many keys a query has.
+    pub fn support(mut self, support: u64) -> Self {
+        self.support = Some(support as f64);
+        self
+    }
+
+    /// k: how many queries are to be answered, so that the plan says within what all of them are.
+    pub fn queries(mut self, queries: Queries) -> Self {
+        self.queries = Some(queries);
+        self
+    }
+
+    /// β: with what probability one of them may be further off. 0.05 unless stated.
+    pub fn beta(mut self, beta: Beta) -> Self {
+        self.beta = Some(beta);
+        self
+    }
+
+    /// The error that is good enough, in records, for a query of the stated [support](Self::support): a standard error or, if
+    /// queries or β are stated, what all of them keep but for β. The smallest file of which it is predicted is chosen.
+    pub fn wanted_error(mut self, error: f64) -> Self {
+        self.wanted_error = Some(error);
+        self
+    }
+
+    /// How large the file may be, estimated by the entropy of its values; heavy keys come on top, at most 16 bytes each.
+    pub fn file_bytes(mut self, bytes: u64) -> Self {
+        self.file_bytes = bytes;
+        self
+    }
+
+    /// Decides.
+    ///
+    /// # Errors
+    /// If something stated is impossible; if neither width nor records are stated; if nothing fits the file, or nothing that
+    /// fits has the wanted error; if the noise cannot be had, as Gaussian noise or heavy keys without δ.
+    pub fn build(self) -> Result<Plan, ProjectionError> {
+        self.check()?;
+        let divisions = self.divisions()?;
+        let candidates = self.candidates(&divisions)?;
+        let chosen = self.choose(&candidates)?;
+        let Division { noise: kind, sketch, heavy, .. } = chosen.division;
+        let noise = Noise::calibrated(*kind, chosen.shape, sketch, self.neighbours, self.rows_per_unit)?;
+        let pure = Budget::pure(self.budget.epsilon().clone());
+        let mut plan = Plan {
+            cost: if *kind == NoiseKind::Laplace && heavy.is_none() { pure } else { self.budget.clone() },
+            neighbours: self.neighbours,
+            rows_per_unit: self.rows_per_unit,
+            shape: self.independent_enough(chosen, &noise),
+            noise,
+            sketch_cost: sketch.clone(),
+            heavy: heavy.clone(),
+            stated: Stated {
+                records: self.records,
+                key_multiplicity: Some(self.key_multiplicity),
+                support: self.support,
+                confidence: self.confidence(),
+            },
+            explanation: String::new(),
+        };
+        plan.explanation = explain(&plan, chosen, &candidates);
+        Ok(plan)
+    }
+
+    fn check(&self) -> Result<(), ProjectionError> {
+        if !(1..=1_000_000).contains(&self.rows_per_unit) {
+            return Err(ProjectionError::RowsPerUnit(self.rows_per_unit));
+        }
+        if let Some(few) = self.independence.filter(|&independence| independence < Self::INDEPENDENCE) {
+            return Err(ProjectionError::IndependenceOfAnswers(few));
+        }
+        let sizes = [
+            ("records", self.records),
+            ("support", self.support),
+            ("key multiplicity", Some(self.key_multiplicity)),
+            ("wanted error", self.wanted_error),
+        ];
+        for (name, size) in sizes {
+            if let Some(value) = size.filter(|size| !(1.0..=1e15).contains(size)) {
+                return Err(ProjectionError::Size { name, value: value.to_string() });
+            }
+        }
+        if self.records.is_none() && (self.width.is_none() || self.wanted_error.is_some()) {
+            return Err(ProjectionError::Unstated);
+        }
+        Ok(())
+    }
+
+    fn confidence(&self) -> Option<(Queries, Beta)> {
+        // Cannot fail: both are in range.
+        let one = || Queries::new(1).expect("1 is a number of queries");
+        let usual = || Beta::new(Self::BETA).expect("a probability");
+        let stated = self.queries.is_some() || self.beta.is_some();
+        stated.then(|| (self.queries.unwrap_or_else(one), self.beta.unwrap_or_else(usual)))
+    }
+
+    /// How the budget may be divided: at least one way. Those without heavy keys come first, and so are preferred among equals.
+    fn divisions(&self) -> Result<Vec<Division>, ProjectionError> {
+        let pure = self.budget.delta().is_zero();
+        let kinds = match self.noise {
+            Some(kind) => vec![kind],
+            None if pure => vec![NoiseKind::Laplace],
+            None => vec![NoiseKind::Laplace, NoiseKind::Gaussian],
+        };
+        if self.heavy == HeavyKeys::On {
+            return kinds.into_iter().map(|kind| self.with_heavy_keys(kind)).collect();
+        }
+        let norm = self.records.map(|records| records * self.key_multiplicity);
+        let whole = |&noise: &NoiseKind| Division { noise, sketch: self.budget.clone(), heavy: None, norm };
+        let mut divisions: Vec<Division> = kinds.iter().map(whole).collect();
+        if self.heavy == HeavyKeys::Auto && !pure && norm.is_some() {
+            // Where the halves are too small for any noise, the whole may not be.
+            divisions.extend(kinds.into_iter().filter_map(|kind| self.with_heavy_keys(kind).ok()));
+        }
+        Ok(divisions)
+    }
+
+    fn with_heavy_keys(&self, noise: NoiseKind) -> Result<Division, ProjectionError> {
+        if self.budget.delta().is_zero() {
+            return Err(StabilityError::WithoutDelta.into());
+        }
+        let (share, sketch) = heavy::divided(&self.budget, noise == NoiseKind::Gaussian)?;
+        let threshold = StabilityThreshold::new(&share, self.neighbours, self.rows_per_unit)?;
+        let left = |records| heavy::residual_norm(&threshold, records, records * self.key_multiplicity);
+        Ok(Division { noise, sketch, norm: self.records.map(left), heavy: Some(threshold) })
+    }
+
+    /// All that may be chosen: at least one.
+    fn candidates<'a>(&self, divisions: &'a [Division]) -> Result<Vec<Candidate<'a>>, ProjectionError> {
+        let signs = match self.signs {
+            Some(signs) => vec![signs],
+            None => {
+                [1, 2, 4, 8, 16].map(|nonzeros| Signs::Sparse { nonzeros }).into_iter().chain([Signs::Dense]).collect()
+            }
+        };
+        let fits = |candidate: &Candidate| self.width.is_some() || candidate.bytes() <= self.file_bytes as f64;
+        let (mut candidates, mut refusal) = (Vec::new(), ProjectionError::FileTooSmall(self.file_bytes));
+        for shape in signs.into_iter().flat_map(|signs| self.shapes(signs)) {
+            for division in divisions {
+                match shape.clone().and_then(|shape| self.candidate(shape, division)) {
+                    Ok(candidate) if fits(&candidate) => candidates.push(candidate),
+                    Ok(_) => {}
+                    Err(error) => refusal = error,
+                }
+            }
+        }
+        if candidates.is_empty() { Err(refusal) } else { Ok(candidates) }
+    }
+
+    fn shapes(&self, signs: Signs) -> Vec<Result<Shape, ProjectionError>> {
+        let independence = self.independence.unwrap_or(Self::INDEPENDENCE);
+        let shape = |width| match signs {
+            Signs::Dense => Shape::dense(width, independence),
+            Signs::Sparse { nonzeros } => Shape::sparse(width, nonzeros, independence),
+        };
+        match (self.width, signs) {
+            (Some(width), _) => vec![shape(width)],
+            (None, Signs::Dense) => Self::WIDTHS.map(|log| shape(1 << log)).collect(),
+            (None, Signs::Sparse { nonzeros }) => {
+                // The largest multiples of s by powers of two up to the powers of two considered.
+                let fitting = |log: u32| (1u64 << log).checked_div(u64::from(nonzeros)).map(|rows| rows.max(1).ilog2());
+                let width = |log| fitting(log).map_or(0, |bits| u64::from(nonzeros) << bits);
+                Self::WIDTHS.map(|log| shape(width(log))).collect()
+            }
+        }
+    }
+
+    fn candidate<'a>(&self, shape: Shape, division: &'a Division) -> Result<Candidate<'a>, ProjectionError> {
+        // The quick calibration is enough to compare by.
+        let noise = Noise::for_all(division.noise, shape, &division.sketch, self.neighbours, self.rows_per_unit)?;
+        let (width, nonzeros) = (f64::from(shape.width()), f64::from(shape.nonzeros()));
+        let norm = division.norm.unwrap_or(0.0);
+        let variance = bounds::standard_error(1.0, norm, 0.0, width, nonzeros, noise.variance()).powi(2);
+        Ok(Candidate { shape, division, variance })
+    }
+
+    /// The least error, or the smallest file that has the wanted one.
+    fn choose<'a, 'b>(&self, candidates: &'b [Candidate<'a>]) -> Result<&'b Candidate<'a>, ProjectionError> {
+        let by_variance = |a: &&Candidate, b: &&Candidate| a.variance.total_cmp(&b.variance);
+        // Cannot fail: `candidates` gives an error rather than none.
+        let least = candidates.iter().min_by(by_variance).expect("a candidate");
+        let Some(wanted) = self.wanted_error else {
+            let near = |candidate: &&Candidate| candidate.variance * Self::WORTHWHILE.powi(2) <= least.variance;
+            let order = |candidate: &&Candidate| (candidate.shape.width(), candidate.division.heavy.is_some());
+            // Cannot fail: the least is among those near it.
+            return Ok(candidates.iter().filter(near).min_by_key(order).expect("the least"));
+        };
+        // The variance per key with which a list of this many keys errs so.
+        let support = self.support.unwrap_or(Self::SUPPORT);
+        let multiplier = self.confidence().map_or(1.0, |(queries, beta)| bounds::deviations(queries, beta));
+        let enough = (wanted / multiplier).powi(2) / support;
+        let good = candidates.iter().filter(|candidate| candidate.variance <= enough);
+        let apart = |candidate: &Candidate| candidate.division.heavy.is_some();
+        let smaller = |a: &&Candidate, b: &&Candidate| a.bytes().total_cmp(&b.bytes());
+        good.min_by(|a, b| apart(a).cmp(&apart(b)).then(smaller(a, b))).ok_or_else(|| ProjectionError::Unreachable {
+            wanted: wanted.to_string(),
+            least: format!("{:.1}", multiplier * (support * least.variance).sqrt()),
+            by: least.in_words(),
+            remedy: self.remedy(least, enough, support),
+        })
+    }
+
+    /// What would bring the variance per key down to `enough`, or the length of lists.
+    fn remedy(&self, least: &Candidate, enough: f64, support: f64) -> String {
+        let signal = least.division.norm.unwrap_or(0.0) / f64::from(least.shape.width());
+        let more = if signal < enough {
+            // Noise falls as 1/ε, or faster.
+            let factor = ((least.variance - signal) / (enough - signal)).sqrt();
+            format!("epsilon = {} would reach it", two_digits_up(self.budget.epsilon().to_f64_up() * factor))
+        } else {
+            "other keys alone err by more, so it takes more rows: a larger file".to_owned()
+        };
+        let keys = (support * enough / least.variance).floor();
+        if keys >= 1.0 { format!("{more}; so would lists of {keys} keys") } else { more }
+    }
+
+    /// The chosen shape; where the theorem is asked for, with the least independence that makes the most of it.
+    fn independent_enough(&self, chosen: &Candidate, noise: &Noise) -> Shape {
+        let (None, Signs::Dense, Noise::Gaussian(noise), Some((queries, beta))) =
+            (self.independence, chosen.shape.signs(), noise, self.confidence())
+        else {
+            return chosen.shape;
+        };
+        let norm = chosen.division.norm.unwrap_or(0.0);
+        let bound = |shape| Some((shape, gaussian_theorem(1.0, norm, noise, shape, queries, beta)?));
+        let shapes = Self::INDEPENDENCES.map(|keys| Shape::dense(u64::from(chosen.shape.width()), keys).ok());
+        let bounds: Vec<(Shape, f64)> = shapes.into_iter().flatten().filter_map(bound).collect();
+        let least = bounds.iter().map(|&(_, bound)| bound).fold(f64::INFINITY, f64::min);
+        let near = bounds.into_iter().find(|&(_, bound)| bound * Self::WORTHWHILE <= least);
+        near.map_or(chosen.shape, |(shape, _)| shape)
+    }
+}
+
+/// In words: what was chosen, what it gives, what the next best would.
+fn explain(plan: &Plan, chosen: &Candidate, candidates: &[Candidate]) -> String {
+    let mut lines = vec![format!("{}.", plan.describe())];
+    lines.extend(plan.heavy.as_ref().map(|threshold| explain_heavy(plan, threshold)));
+    lines.extend(explain_errors(plan));
+    lines.extend(explain_confidence(plan));
+    let best = |others: &dyn Fn(&Candidate) -> bool| {
+        let least = candidates.iter().filter(|other| others(other)).min_by(|a, b| a.variance.total_cmp(&b.variance))?;
+        Some((least.in_words(), (least.variance / chosen.variance).sqrt()))
+    };
+    let apart = |candidate: &Candidate| candidate.division.heavy.is_some();
+    let kind = |candidate: &Candidate| (candidate.shape.signs(), candidate.division.noise);
+    if let Some((second, ratio)) = best(&|other| apart(other) == apart(chosen) && kind(other) != kind(chosen)) {
+        lines.push(format!("Next best: {second}, error {ratio:.2} times as large."));
+    }
+    if let Some((second, ratio)) = best(&|other| apart(other) != apart(chosen)) {
+        let with = if apart(chosen) { "Without" } else { "With" };
+        lines.push(format!("{with} heavy keys apart: {second}, error {ratio:.2} times as large."));
+    }
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+fn explain_heavy(plan: &Plan, threshold: &StabilityThreshold) -> String {
+    format!(
+        "Keys whose noisy count (discrete Laplace noise of scale {}) is {} or more are released apart, with {}; the sketch, \
+         with {}, answers for what is left. Errors below are estimates from above, what is left being unknown beforehand; \
+         each answer carries its own.",
+        threshold.scale(),
+        threshold.threshold(),
+        threshold.cost(),
+        plan.sketch_cost
+    )
+}
+
+fn explain_errors(plan: &Plan) -> Vec<String> {
+    let Some(norm) = plan.stated_norm() else {
+        let error = plan.predicted_standard_error(1.0, 0.0, 0.0);
+        return vec![format!(
+            "Noise alone gives a list of m keys a standard error of {error:.3}·√m records; the number of records is not stated."
+        )];
+    };
+    let support = plan.stated_support();
+    let errors = format!(
+        "Predicted standard error of a list of {support} keys: {:.1} records; without noise it would be {:.1}, without other \
+         keys {:.1}.",
+        plan.predicted_standard_error(support, norm, 0.0),
+        (support * norm / f64::from(plan.shape.width())).sqrt(),
+        plan.predicted_standard_error(support, 0.0, 0.0),
+    );
+    let megabytes = plan.file_bytes().map(|bytes| format!("Size of the file: about {:.2} MB.", bytes / 1e6));
+    [errors].into_iter().chain(megabytes).collect()
+}
+
+fn explain_confidence(plan: &Plan) -> Vec<String> {
+    let (Some((queries, beta)), Some(norm)) = (plan.stated.confidence, plan.stated_norm()) else { return Vec::new() };
+    let (support, k, failure) = (plan.stated_support(), queries.get(), beta.get());
+    let predicted = plan.predicted_error_of_all(support, norm, 0.0, queries, beta);
+    let mut lines = vec![format!(
+        "All of {k} such lists within {predicted:.1} records but for a probability of {failure}, by the normal law: a \
+         prediction, not a guarantee."
+    )];
+    let bound = plan.guarantee(support, norm, queries, beta);
+    lines.extend(bound.map(|bound| {
+        let data = if plan.heavy.is_some() { "what is left of the data" } else { "the data" };
+        let records = plan.stated.records.unwrap_or(f64::INFINITY);
+        let vacuous = if bounds::is_vacuous(bound, records) { "; vacuous, since the data has no more" } else { "" };
+        format!(
+            "Guaranteed by the theorem for queries fixed beforehand, where the squared counts of {data} add up to at most \
+             {norm}: within {bound:.1} records{vacuous}."
+        )
+    }));
+    lines
+}
+
+/// To two digits, and not below.
+fn two_digits_up(value: f64) -> f64 {
+    // 5 % more are at least the half of a last digit that rounding can take away. Cannot fail: what was printed is read.
+    format!("{:.1e}", 1.05 * value).parse().expect("a number")
+}

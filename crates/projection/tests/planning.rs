@@ -1,0 +1,109 @@
+//! What a plan chooses, predicts and refuses, before any data is seen.
+
+use tamis_noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries};
+use tamis_projection::bounds::deviations;
+use tamis_projection::{Builder, NoiseKind, ProjectionError, ProjectionRelease, Signs};
+
+fn pure(epsilon: f64) -> Builder {
+    let budget = Budget::pure(Epsilon::new(epsilon).unwrap());
+    ProjectionRelease::builder(budget, Neighbours::AddRemove, 1).records(1_000_000).support(10_000)
+}
+
+fn dense() -> Builder {
+    let budget = Budget::approximate(Epsilon::new(1.0).unwrap(), Delta::new(1e-9).unwrap());
+    let builder = ProjectionRelease::builder(budget, Neighbours::AddRemove, 1).dense().noise(NoiseKind::Gaussian);
+    builder.records(1_000_000).support(10_000)
+}
+
+fn queries(number: u64) -> Queries {
+    Queries::new(number).unwrap()
+}
+
+/// The smallest of the files that have the error that is wanted, and no smaller one has it.
+#[test]
+fn a_wanted_error_is_had_with_the_smallest_file() {
+    for (wanted, confidence) in [(200.0, None), (300.0, None), (1_500.0, Some((1_000, 0.05)))] {
+        let stated = |builder: Builder| match confidence {
+            None => builder,
+            Some((k, beta)) => builder.queries(queries(k)).beta(Beta::new(beta).unwrap()),
+        };
+        let plan = stated(pure(1.0)).wanted_error(wanted).build().unwrap();
+        let bytes = plan.file_bytes().unwrap();
+        assert!(plan.predicted_error().unwrap() <= wanted, "{wanted}: {}", plan.explanation());
+        let best = stated(pure(1.0)).build().unwrap();
+        assert!(bytes < best.file_bytes().unwrap() && best.predicted_error() < plan.predicted_error());
+        let smaller = stated(pure(1.0)).file_bytes((0.99 * bytes) as u64).build().unwrap();
+        assert!(smaller.predicted_error().unwrap() > wanted, "{wanted}: {}", smaller.explanation());
+    }
+}
+
+/// What nothing reaches is refused with what would reach it; and that does.
+#[test]
+fn an_error_beyond_reach_is_refused_with_what_would_reach_it() {
+    let refusal = pure(1.0).wanted_error(120.0).build().unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "an error of 120 records is out of reach: the least is 167.2, by 1048576 rows of sparse signs, 1 entry a key with \
+         Laplace noise; epsilon = 2 would reach it; so would lists of 5152 keys"
+    );
+    assert!(pure(2.0).wanted_error(120.0).build().is_ok());
+    assert!(pure(1.0).support(5_152).wanted_error(120.0).build().is_ok());
+    assert!(pure(1.0).support(5_153).wanted_error(120.0).build().is_err());
+    // Where other keys are the error, no ε helps.
+    let refusal = pure(1.0).key_multiplicity(1_000.0).wanted_error(120.0).build().unwrap_err();
+    assert!(refusal.to_string().contains("a larger file"), "{refusal}");
+    let unstated = ProjectionRelease::builder(Budget::pure(Epsilon::new(1.0).unwrap()), Neighbours::AddRemove, 1);
+    assert_eq!(unstated.width(64).wanted_error(10.0).build().unwrap_err(), ProjectionError::Unstated);
+    let nonsense = pure(1.0).wanted_error(f64::NAN).build().unwrap_err();
+    assert_eq!(nonsense.to_string(), "the wanted error must be a number from 1 to 1e15, got NaN");
+}
+
+/// Said of k queries: the theorem where it holds, and what is only predicted is said to be.
+#[test]
+fn what_all_of_k_answers_keep_is_stated_for_what_it_is() {
+    let plan = pure(1.0).queries(queries(1_000)).build().unwrap();
+    let error = plan.predicted_standard_error(1e4, 1e6, 0.0);
+    let all = deviations(queries(1_000), Beta::new(0.05).unwrap()) * error;
+    assert_eq!(plan.predicted_error(), Some(all));
+    let text = plan.explanation();
+    assert!(text.contains("All of 1000 such lists within 678.0 records but for a probability of 0.05"), "{text}");
+    assert!(text.contains("a prediction, not a guarantee") && !text.contains("theorem"), "{text}");
+
+    let plan = dense().width(1 << 16).queries(queries(1_000_000)).beta(Beta::new(0.01).unwrap()).build().unwrap();
+    let bound = plan.guarantee(1e4, 1e6, queries(1_000_000), Beta::new(0.01).unwrap()).unwrap();
+    let text = plan.explanation();
+    assert!(text.contains(&format!("add up to at most 1000000: within {bound:.1} records.")), "{text}");
+    let vacuous = dense().width(1 << 16).records(3_000).queries(queries(1_000_000)).build().unwrap();
+    assert!(vacuous.explanation().contains("vacuous, since the data has no more"), "{}", vacuous.explanation());
+}
+
+/// Where the theorem is asked for, columns are as independent as makes the most of it; else as errors need.
+#[test]
+fn independence_is_what_the_theorem_wants() {
+    let chosen = |builder: Builder| builder.build().unwrap().shape().independence();
+    assert_eq!(chosen(dense().width(1 << 16)), 4);
+    let plan = dense().width(1 << 16).queries(queries(1_000_000)).build().unwrap();
+    let of = |independence| {
+        let plan = dense().width(1 << 16).independence(independence).build().unwrap();
+        plan.guarantee(1e4, 1e6, queries(1_000_000), Beta::new(0.05).unwrap()).unwrap_or(f64::INFINITY)
+    };
+    let bound = of(plan.shape().independence());
+    for independence in [4, 12, 24, 48, 68] {
+        let better = independence > plan.shape().independence();
+        assert!(of(independence) > if better { 0.99 * bound } else { bound / 1.000_1 }, "{independence}");
+    }
+    assert_eq!(chosen(dense().width(1 << 16).queries(queries(1_000_000)).independence(6)), 6);
+    assert_eq!(chosen(pure(1.0).queries(queries(1_000_000))), 4);
+}
+
+#[test]
+fn ranges_of_answers_are_those_of_the_list_and_of_the_data() {
+    let range = |builder: Builder| builder.build().unwrap().answer_range();
+    assert_eq!(range(pure(1.0)), Some(10_000.0));
+    assert_eq!(range(pure(1.0).key_multiplicity(3.0)), Some(30_000.0));
+    assert_eq!(range(pure(1.0).records(5_000)), Some(5_000.0));
+    let unstated = ProjectionRelease::builder(Budget::pure(Epsilon::new(1.0).unwrap()), Neighbours::AddRemove, 1);
+    let unstated = unstated.width(64).build().unwrap();
+    assert_eq!((unstated.answer_range(), unstated.is_useful(), unstated.predicted_error()), (None, None, None));
+    assert!(matches!(unstated.shape().signs(), Signs::Sparse { nonzeros: 1 }));
+}
