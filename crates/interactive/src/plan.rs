@@ -21,7 +21,7 @@
 //! - every ⊥ has an error of at most T + α_svt = α_up + 2α_svt;
 //! - every released value is off by at most α_svt.
 //!
-//! Paper: α_svt := α by [`theorem_3_28`](tamis_noise::sparse_vector::accuracy::theorem_3_28), corrected, T = 2α, so 3α; B(α) = 4 ln N/α² ≤ c (DR14 Theorems 5.14, 5.15; up to constants BR11's theorem).
+//! Paper: α_svt := α by [`theorem_3_28`], corrected, T = 2α, so 3α; B(α) = 4 ln N/α² ≤ c (DR14 Theorems 5.14, 5.15; up to constants BR11's theorem).
 //!
 //! # Units
 //! All errors are whole units of 2⁻²⁰ records, rounded up; guesses are rounded to them, and so are the weights of queries that have fractions, which

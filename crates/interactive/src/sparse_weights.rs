@@ -187,6 +187,12 @@ impl SparseWeights {
         divergence(self.slots() as f64, self.spare as f64)
     }
 
+    /// Whether it was made for the same queries, updates and records.
+    pub(crate) fn has_the_sizes_of(&self, other: &Self) -> bool {
+        let sizes = |weights: &Self| (weights.support, weights.updates, weights.spare, weights.table.width());
+        sizes(self) == sizes(other)
+    }
+
     /// How many slots no update has touched: at least m + S.
     fn free(&self) -> f64 {
         (self.slots() - self.table.len() as u64) as f64
