@@ -198,9 +198,8 @@ impl Builder {
         let chosen = self.choose(&candidates)?;
         let Division { noise: kind, sketch, heavy, .. } = chosen.division;
         let noise = Noise::calibrated(*kind, chosen.shape, sketch, self.neighbours, self.rows_per_unit)?;
-        let pure = Budget::pure(self.budget.epsilon().clone());
         let mut plan = Plan {
-            cost: if *kind == NoiseKind::Laplace && heavy.is_none() { pure } else { self.budget.clone() },
+            cost: if heavy.is_some() { self.budget.clone() } else { sketch.clone() },
             neighbours: self.neighbours,
             rows_per_unit: self.rows_per_unit,
             shape: self.independent_enough(chosen, &noise),
@@ -263,7 +262,13 @@ impl Builder {
             return kinds.into_iter().map(|kind| self.with_heavy_keys(kind)).collect();
         }
         let norm = self.records.map(|records| records * self.key_multiplicity);
-        let whole = |&noise: &NoiseKind| Division { noise, sketch: self.budget.clone(), heavy: None, norm };
+        let whole = |&noise: &NoiseKind| {
+            let sketch = match noise {
+                NoiseKind::Laplace => Budget::pure(self.budget.epsilon().clone()),
+                NoiseKind::Gaussian => self.budget.clone(),
+            };
+            Division { noise, sketch, heavy: None, norm }
+        };
         let mut divisions: Vec<Division> = kinds.iter().map(whole).collect();
         if self.heavy == HeavyKeys::Auto && !pure && norm.is_some() {
             // Where the halves are too small for any noise, the whole may not be.

@@ -35,7 +35,8 @@
 //! x·P(Z < τ − x) ≤ max(τ, t). (It is clear for x ≤ τ. For x = τ + d it is (τ + d)·q^(d + 1)/(1 + q), and τ + d ≤
 //! max(τ, t)·e^(d/t).) The second is for at most n/τ keys with τ records or more. It is an estimate **from above**, and often from
 //! far above: a table of a hundred thousand keys leaves what a hundred thousand keys can, whatever n is. Answers carry the
-//! standard error of what is really left. Since it is never below n·M and noise grows, all-distinct data (M = 1) never has heavy keys.
+//! standard error of what is really left. Where M is at most max(τ, t) the estimate is not below n·M, and noise is larger too: so
+//! all-distinct data (M = 1) never has heavy keys. Who knows that few keys have most of the records may say [`HeavyKeys::On`].
 //!
 //! ```
 //! use rand::{SeedableRng, rngs::StdRng};

@@ -1,8 +1,9 @@
 //! What a plan chooses, predicts and refuses, before any data is seen.
 
-use tamis_noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries};
+use proptest::{prelude::*, test_runner::RngSeed};
+use tamis_noise::{Beta, Budget, Delta, Epsilon, Ledger, Neighbours, Queries};
 use tamis_projection::bounds::deviations;
-use tamis_projection::{Builder, NoiseKind, ProjectionError, ProjectionRelease, Signs};
+use tamis_projection::{Builder, HeavyKeys, NoiseKind, ProjectionError, ProjectionRelease, Signs};
 
 fn pure(epsilon: f64) -> Builder {
     let budget = Budget::pure(Epsilon::new(epsilon).unwrap());
@@ -106,4 +107,52 @@ fn ranges_of_answers_are_those_of_the_list_and_of_the_data() {
     let unstated = unstated.width(64).build().unwrap();
     assert_eq!((unstated.answer_range(), unstated.is_useful(), unstated.predicted_error()), (None, None, None));
     assert!(matches!(unstated.shape().signs(), Signs::Sparse { nonzeros: 1 }));
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig { rng_seed: RngSeed::Fixed(5), ..ProptestConfig::with_cases(500) }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// Whatever is stated: a plan or a refusal, and a plan spends no more than the budget: what its parts spend, exactly.
+    #[test]
+    fn a_plan_spends_what_its_parts_spend_and_no_more(
+        (epsilon, delta) in (-13f64..3.5, prop_oneof![Just(0.0), (-301f64..0.1).prop_map(|log| 10f64.powf(log))]),
+        (rows, substitute) in (0u32..5, any::<bool>()),
+        (signs, width) in (0u32..12, 6u32..12),
+        (noise, heavy) in (0usize..3, 0usize..3),
+        (records, multiplicity, wanted) in (0u64..1 << 40, -1f64..9.0, prop::option::of(-1f64..9.0)),
+        k in prop::option::of(1u64..1 << 53),
+    ) {
+        let (Ok(epsilon), Ok(delta)) = (Epsilon::new(10f64.powf(epsilon)), Delta::new(delta)) else { return Ok(()) };
+        let budget = Budget::approximate(epsilon, delta);
+        let neighbours = if substitute { Neighbours::Substitute } else { Neighbours::AddRemove };
+        let mut builder = ProjectionRelease::builder(budget.clone(), neighbours, rows).records(records);
+        builder = builder.key_multiplicity(10f64.powf(multiplicity));
+        builder = if signs < 3 { builder.dense() } else { builder.nonzeros(signs - 3) };
+        builder = builder.width(u64::from((signs.max(4) - 3) << width));
+        builder = builder.heavy([HeavyKeys::Off, HeavyKeys::Auto, HeavyKeys::On][heavy]);
+        if let Some(&kind) = [NoiseKind::Laplace, NoiseKind::Gaussian].get(noise) {
+            builder = builder.noise(kind);
+        }
+        if let Some(wanted) = wanted {
+            builder = builder.wanted_error(10f64.powf(wanted));
+        }
+        if let Some(k) = k {
+            builder = builder.queries(queries(k));
+        }
+        let Ok(plan) = builder.build() else { return Ok(()) };
+        Ledger::new(budget.clone()).charge(&plan.cost()).unwrap();
+        let mut ledger = Ledger::new(plan.cost());
+        ledger.charge(plan.sketch_cost()).unwrap();
+        if let Some(threshold) = plan.heavy() {
+            ledger.charge(threshold.cost()).unwrap();
+            prop_assert_eq!((threshold.neighbours(), threshold.rows_per_unit()), (neighbours, rows));
+        }
+        let (epsilon, delta) = ledger.left();
+        prop_assert!(epsilon == tamis_noise::Rational::ZERO && delta == tamis_noise::Rational::ZERO);
+        prop_assert!(plan.predicted_error().unwrap() > 0.0 && plan.is_useful().is_some());
+    }
 }
