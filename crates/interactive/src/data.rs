@@ -6,8 +6,8 @@ use tamis_queries::{BitsError, Element, FingerprintKey, Histogram, HistogramErro
 
 /// What queries are about: counted keys, or counted records of packed booleans.
 ///
-/// A record more or less, one of a key that a query names, moves its answer by at most 1, whichever way it is looked up: a list
-/// is a set of fingerprints, a conjunction a set of points.
+/// A record more or less, one of a key that a query names, moves its answer by at most 1, whichever way it is looked
+/// up: a list is a set of fingerprints, a conjunction a set of points.
 ///
 /// ```
 /// use tamis_interactive::Data;
@@ -57,11 +57,12 @@ impl Data {
         Self { histogram, points: None }
     }
 
-    /// Records of `width` packed booleans, each with how often it occurs, in any order. `key` is what the queries' fingerprints are made
-    /// with; keep it from whoever asks.
+    /// Records of `width` packed booleans, each with how often it occurs, in any order. `key` is what the queries'
+    /// fingerprints are made with; keep it from whoever asks.
     ///
     /// # Errors
-    /// If the width is not from 1 to 128, a record has a bit beyond it, or the counts are none that a [`Histogram`] holds.
+    /// If the width is not from 1 to 128, a record has a bit beyond it, or the counts are none that a [`Histogram`]
+    /// holds.
     pub fn points(
         width: u32,
         key: &FingerprintKey,
@@ -101,8 +102,13 @@ impl Data {
         self.histogram.rows_per_unit()
     }
 
-    /// The exact answer, in units of 2⁻²⁰ records: from 0 to 2⁶⁰. Raw data. Cost: O(min(m, distinct records)), a list counting log
-    /// of the larger.
+    /// Counted keys: of packed booleans, by their fingerprints.
+    pub(crate) fn histogram(&self) -> &Histogram {
+        &self.histogram
+    }
+
+    /// The exact answer, in units of 2⁻²⁰ records: from 0 to 2⁶⁰. Raw data. Cost: O(min(m, distinct records)), a list
+    /// counting log of the larger.
     ///
     /// A conjunction on records of another width holds on none.
     pub(crate) fn evaluate(&self, query: &Query) -> i64 {

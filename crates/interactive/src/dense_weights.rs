@@ -1,7 +1,8 @@
 //! Multiplicative weights over a finite universe that is listed (HR10): what the sparse form is compared with.
 //!
 //! [`DenseWeights`] is the algorithm as it is written, a probability for every element and O(|X|) work for every query.
-//! [`SupportWeights`] keeps the same weights unnormalised, with their sum, so that a query costs O(m log|X|): memory is still O(|X|).
+//! [`SupportWeights`] keeps the same weights unnormalised, with their sum, so that a query costs O(m log|X|): memory is
+//! still O(|X|).
 //!
 //! Keys outside the universe weigh nothing: the promise is that no record has one.
 

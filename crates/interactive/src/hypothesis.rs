@@ -4,7 +4,8 @@ use crate::Query;
 
 /// A public guess at the data, corrected where it was found wrong: an iterative database construction (GRU12).
 ///
-/// Answers are shares of the records, from 0 to 1. It draws nothing and sees no data: all that it learns are the steps it is told.
+/// Answers are shares of the records, from 0 to 1. It draws nothing and sees no data: all that it learns are the steps
+/// it is told.
 pub trait Hypothesis {
     /// q(D^t): what it takes the answer for.
     ///
@@ -21,8 +22,8 @@ pub trait Hypothesis {
     /// How many updates it may still make.
     fn updates_left(&self) -> u32;
 
-    /// B(α): no sequence of queries makes it update more often, if each time its answer was wrong by at least `alpha`, and the step
-    /// was the best one: [`Step::Reach`] with a target at least `alpha` away and not beyond the truth.
+    /// B(α): no sequence of queries makes it update more often, if each time its answer was wrong by at least `alpha`,
+    /// and the step was the best one: [`Step::Reach`] with a target at least `alpha` away and not beyond the truth.
     fn mistake_bound(&self, alpha: f64) -> f64;
 }
 

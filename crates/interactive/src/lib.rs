@@ -1,5 +1,5 @@
-//! The interactive engine: adaptive sparse queries over a universe that nobody lists, each answered from a public guess as long as the
-//! data does not contradict it.
+//! The interactive engine: adaptive sparse queries over a universe that nobody lists, each answered from a public guess
+//! as long as the data does not contradict it.
 //!
 //! | module | what is in it |
 //! | ------ | ------------- |
@@ -8,6 +8,7 @@
 //! | [`sparse_weights`] | the hypothesis of Blum and Roth: multiplicative weights over slots that keys get when they need them |
 //! | [`dense_weights`] | that of Hardt and Rothblum, over a universe that is listed: for comparison |
 //! | [`perceptron`] | another that needs no universe, better where keys are rare |
+//! | [`guarded`] | a projection release, watched over: the one to use at ordinary sizes |
 //!
 //! [`Query`] is what is asked, [`Data`] what it is asked of, [`Hypothesis`] what all hypotheses can do.
 //!
@@ -43,6 +44,7 @@
 
 mod data;
 pub mod dense_weights;
+pub mod guarded;
 mod hypothesis;
 pub mod mechanism;
 pub mod perceptron;
@@ -55,9 +57,10 @@ mod tilt;
 mod transcript;
 pub use data::{Data, DataError};
 pub use dense_weights::{DenseWeights, SupportWeights};
+pub use guarded::{GuardedPlan, GuardedRelease};
 pub use hypothesis::{Hypothesis, Refused, Step};
 pub use mechanism::{Answer, Batch, Head, Refusal, Session, Source, State};
-pub use perceptron::SparsePerceptron;
+pub use perceptron::{SparsePerceptron, StoredPerceptron};
 pub use plan::{Learner, Mode, Plan, PlanError, Setting};
 pub use query::Query;
 pub use sparse_weights::{SparseWeights, StoredWeights};

@@ -1,41 +1,47 @@
-//! The mechanism: answers from a public guess, asks the data whether the guess was wrong, and only then lets it speak. The only place of
-//! this crate that draws noise.
+//! The mechanism: answers from a public guess, asks the data whether the guess was wrong, and only then lets it speak.
+//! The only place of this crate that draws noise.
 //!
 //! # The algorithm
-//! A query q comes, chosen in any way. [`Hypothesis::evaluate`] gives the guess. The sparse vector is asked two signed queries against one
-//! noisy threshold: first q(x) − guess, then, if that was ⊥, guess − q(x).
+//! A query q comes, chosen in any way. [`Hypothesis::evaluate`] gives the guess. The sparse vector is asked two signed
+//! queries against one noisy threshold: first q(x) − guess, then, if that was ⊥, guess − q(x).
 //!
 //! - Both ⊥: the guess is the answer. It costs nothing.
-//! - The first ⊤: its sign and its gap (paper mode: a value with noise of its own) tell where the answer is. The hypothesis
-//!   is corrected, and the answer comes from the data.
+//! - The first ⊤: its sign and its gap (paper mode: a value with noise of its own) tell where the answer is. The
+//!   hypothesis is corrected, and the answer comes from the data.
 //! - After c ⊤ the data is never read again; guesses go on ([`Source::Unchecked`]).
 //!
 //! A query that was asked before gets its old answer. (HR10; GRU12's frame; DR14 Algorithm 15; BR11 section 3.)
 //!
 //! # Privacy
-//! A session is (ε, δ)-private, the budget of its [`Plan`], for the neighbours it names, for any adaptive queries, together with all its
-//! answers and whatever is computed from them.
+//! A session is (ε, δ)-private, the budget of its [`Plan`], for the neighbours it names, for any adaptive queries,
+//! together with all its answers and whatever is computed from them.
 //!
-//! *Proof sketch.* What of the data gets out, gets out in [`SparseVector::answer_with`], called in `Session::listen`. It is a run of a plan that has
-//! checked its noise against the budget at sensitivity Δ = L·2²⁰ units and for queries that are not monotone (`Setting::sparse_vector`, `Plan::check`), and each of its
-//! queries has that sensitivity: a guess is a function of earlier outputs, so given these it is a constant, and q(x), exact in units, moves by at most
-//! 2²⁰ for each of the at most L rows of a unit, one way or the other, since a query is a set of keys with weights of at most 1
-//! (under substitution one row goes and one comes: still at most 2²⁰). Which of the two signed queries is ⊤ is the verdict of two queries of the stream;
-//! the second, after a ⊤ of the first, is never asked. The gap is free and the value paid for, see [`sparse_vector`](tamis_noise::sparse_vector).
-//! Everything else is computed from verdicts and gaps: guesses, corrections, aims, clamping, the transcript. In a Gaussian session k answers of
-//! sensitivity Δ are one vector of squared norm kΔ², and there is no (k + 1)-st.
+//! *Proof sketch.* What of the data gets out, gets out in [`SparseVector::answer_with`], called in `Session::listen`.
+//! It is a run of a plan that has checked its noise against the budget at sensitivity Δ = L·2²⁰ units and for queries
+//! that are not monotone (`Setting::sparse_vector`, `Plan::check`), and each of its queries has that sensitivity: a
+//! guess is a function of earlier outputs, so given these it is a constant, and q(x), exact in units, moves by at most
+//! 2²⁰ for each of the at most L rows of a unit, one way or the other, since a query is a set of keys with weights of
+//! at most 1 (under substitution one row goes and one comes: still at most 2²⁰). Which of the two signed queries is ⊤
+//! is the verdict of two queries of the stream; the second, after a ⊤ of the first, is never asked. The gap is free and
+//! the value paid for, see [`sparse_vector`](tamis_noise::sparse_vector). Everything else is computed from verdicts and
+//! gaps: guesses, corrections, aims, clamping, the transcript. In a Gaussian session k answers of sensitivity Δ are one
+//! vector of squared norm kΔ², and there is no (k + 1)-st. A guarded session is two mechanisms, the [projection
+//! release](tamis_projection::release) and the sparse vector, on two shares of the budget (basic composition); the
+//! guess is computed from the first and from earlier outputs.
 //!
-//! Refusals depend on public things: the query's width, the plan, how often it answered. Under substitution a wrong n is refused, because n is
-//! public; under add-remove it is not looked at.
+//! Refusals depend on public things: the query's width, the plan, how often it answered. Under substitution a wrong n
+//! is refused, because n is public; under add-remove it is not looked at.
 //!
 //! # Limitations
-//! The time of an answer depends on private margins and on the number of distinct records: do not let an analyst measure it. The state holds the noisy threshold and is as
-//! secret as the data.
+//! The time of an answer depends on private margins and on the number of distinct records: do not let an analyst
+//! measure it. The state holds the noisy threshold and is as secret as the data.
 //!
 //! # Crashes
-//! A ⊤ is counted before anything comes of it, so what is in memory never owes. To survive the end of the process, store after each
-//! answer, *before it is given out*, the [`Head`] (small), the new [`Entry`] of the [`transcript`](Session::transcript), and, if the answer came
-//! from the data, the [hypothesis](Session::hypothesis). [`Session::state`] is all of it at once. **Only the latest state may be continued, and once**: nothing in it can tell.
+//! A ⊤ is counted before anything comes of it, so what is in memory never owes. To survive the end of the process,
+//! store after each answer, *before it is given out*, the [`Head`] (small), the new [`Entry`] of the
+//! [`transcript`](Session::transcript), and, if the answer came from the data, the [hypothesis](Session::hypothesis).
+//! [`Session::state`] is all of it at once. **Only the latest state may be continued, and once**: nothing in it can
+//! tell.
 //!
 //! # References
 //! - **DR14** C. Dwork, A. Roth, *The Algorithmic Foundations of Differential Privacy*, 2014, sections 4.2 and 5.2.
@@ -44,12 +50,16 @@
 use crate::data::UNIT;
 use crate::plan::{PlanError, gaussian_noise, records};
 use crate::transcript::{Entry, Transcript};
-use crate::{Data, Hypothesis, Learner, Mode, Plan, Query, Refused, SparseWeights, Step, StoredWeights};
+use crate::{
+    Data, GuardedPlan, GuardedRelease, Hypothesis, Learner, Mode, Plan, Query, Refused, SparseWeights, Step,
+    StoredWeights,
+};
 use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use tamis_noise::sparse_vector::{Halted, Reported, Snapshot, SnapshotError, SparseVector, Verdict};
-use tamis_noise::{GaussianMechanism, Neighbours};
+use tamis_noise::{GaussianMechanism, Hits, Neighbours};
+use tamis_projection::ProjectionError;
 
 /// Where an answer is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,8 +90,8 @@ pub struct Answer {
     pub value: f64,
     /// Where it is from.
     pub source: Source,
-    /// How far it is from the truth at most, in records: all of a session's bounds hold together with probability 1 − β. None where
-    /// nothing is promised.
+    /// How far it is from the truth at most, in records: all of a session's bounds hold together with probability 1 −
+    /// β. None where nothing is promised.
     pub bound: Option<f64>,
     /// Whether it is the answer to the same query, asked before.
     pub is_repeated: bool,
@@ -141,6 +151,9 @@ pub enum Refusal {
     /// The plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The release that is to be guarded.
+    #[error(transparent)]
+    Projection(#[from] ProjectionError),
     /// A stored run of the sparse vector.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
@@ -231,11 +244,26 @@ impl<'data> Session<'data> {
     }
 }
 
-impl<'data, H: Hypothesis> Session<'data, H> {
-    /// Begins a session with another hypothesis: one that nobody has shown the data to.
+impl<'data> Session<'data, GuardedRelease> {
+    /// Releases the projection, and begins a session that guards it. From here on the plan's whole cost is spent.
     ///
     /// # Errors
-    /// If the plan is not for such data, by what is public of it, or the hypothesis can be wrong more often than the plan affords.
+    /// If the plan is not for such data, by what is public of it.
+    pub fn guarded<R: CryptoRng + ?Sized>(plan: &GuardedPlan, data: &'data Data, rng: &mut R) -> Result<Self, Refusal> {
+        let guard = plan.guard();
+        check_data(guard, data)?;
+        let release = plan.release().release(data.histogram(), rng)?;
+        let hypothesis = GuardedRelease::new(release, guard.setting().records, guard.setting().support, data.width())?;
+        Self::with_hypothesis(guard.clone(), hypothesis, data, rng)
+    }
+}
+
+impl<'data, H: Hypothesis> Session<'data, H> {
+    /// Begins a session with another hypothesis: one that nobody has shown the data to, or only what was paid for.
+    ///
+    /// # Errors
+    /// If the plan is not for such data, by what is public of it, or the hypothesis can be wrong more often than the
+    /// plan affords.
     pub fn with_hypothesis<R: CryptoRng + ?Sized>(
         plan: Plan,
         hypothesis: H,
@@ -243,7 +271,7 @@ impl<'data, H: Hypothesis> Session<'data, H> {
         rng: &mut R,
     ) -> Result<Self, Refusal> {
         check_data(&plan, data)?;
-        check_hypothesis(&plan, &hypothesis)?;
+        check_hypothesis(&plan, &hypothesis, plan.updates().map_or(0, Hits::get))?;
         let mut key = [0; 16];
         rng.fill_bytes(&mut key);
         let ear = match plan.gate() {
@@ -256,7 +284,8 @@ impl<'data, H: Hypothesis> Session<'data, H> {
     /// Answers one query.
     ///
     /// # Errors
-    /// If the query is wider than the plan allows, or a Gaussian session has given all its answers: then nothing was spent.
+    /// If the query is wider than the plan allows, or a Gaussian session has given all its answers: then nothing was
+    /// spent.
     pub fn answer<R: CryptoRng + ?Sized>(&mut self, query: &Query, rng: &mut R) -> Result<Answer, Refusal> {
         let digest = self.transcript.digest(query);
         if let Some(entry) = self.transcript.find(digest) {
@@ -419,25 +448,27 @@ fn check_data(plan: &Plan, data: &Data) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses a hypothesis that can be wrong more often than the plan affords, or learn less often.
-fn check_hypothesis<H: Hypothesis>(plan: &Plan, hypothesis: &H) -> Result<(), Refusal> {
+/// Refuses a hypothesis that can be wrong more often than the plan affords, or learn less often than may still be
+/// needed.
+fn check_hypothesis<H: Hypothesis>(plan: &Plan, hypothesis: &H, left: u32) -> Result<(), Refusal> {
     let Some(updates) = plan.updates() else { return Ok(()) };
-    // Its own step makes the papers' bound eight times as large.
+    // The papers' step makes the bound eight times as large.
     let times = if plan.mode() == Mode::Paper { 8.0 } else { 1.0 };
     let needed = match plan.errors().unchecked {
         Some(detected) => times * hypothesis.mistake_bound(detected as f64 / plan.setting().total() as f64),
         None => 0.0,
     };
     let made = hypothesis.updates_left();
-    // All guesses are right to within everything once α is 1; so a vacuous plan needs nothing.
+    // A vacuous plan promises nothing.
     let is_enough = needed < f64::from(updates.get()) + 1.0 || plan.is_vacuous();
-    if is_enough && made >= updates.get() {
+    if is_enough && made >= left {
         return Ok(());
     }
     Err(Refusal::Hypothesis { planned: updates.get(), made, needed: format!("{needed:.1}") })
 }
 
-/// The small part of a session's state, which every answer changes. It holds the noisy threshold: as secret as the data.
+/// The small part of a session's state, which every answer changes. It holds the noisy threshold: as secret as the
+/// data.
 #[derive(PartialEq, Serialize, Deserialize)]
 pub struct Head {
     plan: Plan,
@@ -462,7 +493,8 @@ impl fmt::Debug for Head {
 
 /// All that a session needs to go on later, beside its data. No generator is in it, and no float.
 ///
-/// **Only the latest may be continued, and once**, with the same data. Nothing in it can tell whether it is: whoever stores it must.
+/// **Only the latest may be continued, and once**, with the same data. Nothing in it can tell whether it is: whoever
+/// stores it must.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// What every answer changes.
@@ -517,8 +549,9 @@ impl<H> Session<'_, H> {
 }
 
 impl<'data> Session<'data> {
-    /// All of the state: what an answer leads to is to be stored before the answer is given out. Cost: O(assigned keys + answers);
-    /// [`head`](Self::head), [`hypothesis`](Self::hypothesis) and [`transcript`](Self::transcript) give the parts.
+    /// All of the state: what an answer leads to is to be stored before the answer is given out. Cost: linear in the
+    /// assigned keys and in the answers; [`head`](Self::head), [`hypothesis`](Self::hypothesis) and
+    /// [`transcript`](Self::transcript) give the parts.
     pub fn state(&self) -> State {
         State { head: self.head(), weights: self.hypothesis.store(), transcript: self.transcript.entries().to_vec() }
     }
@@ -529,33 +562,45 @@ impl<'data> Session<'data> {
     /// If no session can have stored that, or the data is not what the plan is for.
     pub fn restore(state: State, data: &'data Data) -> Result<Self, Refusal> {
         let State { head, weights, transcript } = state;
-        let Head { plan, transcript_key, answered, ear } = head;
-        check_data(&plan, data)?;
-        let hypothesis = SparseWeights::restore(&weights)?;
-        let ear = restore_ear(&plan, ear, answered)?;
-        let transcript = restore_transcript(&plan, transcript_key, transcript)?;
-        let session = Self { plan, data, hypothesis, ear, transcript };
-        session.check_parts(answered)?;
+        let weights = SparseWeights::restore(&weights)?;
+        let session = Self::resume(head, weights, transcript, data)?;
+        if session.plan.mode() == Mode::Gaussian {
+            return Ok(session);
+        }
+        let fresh = session.plan.sparse_weights(data.width())?;
+        if session.plan.learner() != Learner::SparseWeights || !session.hypothesis.has_the_sizes_of(&fresh) {
+            return Err(Refusal::Damaged("its hypothesis is of another plan"));
+        }
+        if u64::from(session.hypothesis.updates_left()) != session.left() {
+            return Err(Refusal::Damaged("hypothesis and noisy threshold are of different moments"));
+        }
         Ok(session)
     }
+}
 
-    /// Refuses parts that are of different moments or sessions.
-    fn check_parts(&self, answered: u64) -> Result<(), Refusal> {
-        let entries = self.transcript.entries();
+impl<'data, H: Hypothesis> Session<'data, H> {
+    /// As [`restore`](Session::restore), with any hypothesis, brought back by other means to where the latest state had
+    /// it.
+    ///
+    /// # Errors
+    /// If no session can have stored that, or the data is not what the plan is for.
+    pub fn resume(head: Head, hypothesis: H, transcript: Vec<Entry>, data: &'data Data) -> Result<Self, Refusal> {
+        let Head { plan, transcript_key, answered, ear } = head;
+        check_data(&plan, data)?;
+        let ear = restore_ear(&plan, ear, answered)?;
+        let transcript = restore_transcript(&plan, transcript_key, transcript)?;
+        let entries = transcript.entries();
         if entries.len() as u64 != answered {
             return Err(Refusal::Damaged("the transcript has another length than the session says"));
         }
-        let Some(updates) = self.plan.updates() else { return Ok(()) };
-        let fresh = self.plan.sparse_weights(self.data.width())?;
-        if self.plan.learner() != Learner::SparseWeights || !self.hypothesis.has_the_sizes_of(&fresh) {
-            return Err(Refusal::Damaged("its hypothesis is of another plan"));
+        if let (Ear::SparseVector(gate), Some(updates)) = (&ear, plan.updates()) {
+            check_hypothesis(&plan, &hypothesis, gate.hits_left())?;
+            let heard = entries.iter().filter(|entry| entry.source == Source::Data).count() as u64;
+            if heard + u64::from(gate.hits_left()) != u64::from(updates.get()) {
+                return Err(Refusal::Damaged("transcript and noisy threshold are of different moments"));
+            }
         }
-        let left = self.left();
-        let heard = entries.iter().filter(|entry| entry.source == Source::Data).count() as u64;
-        if u64::from(self.hypothesis.updates_left()) != left || heard + left != u64::from(updates.get()) {
-            return Err(Refusal::Damaged("hypothesis, transcript and noisy threshold are of different moments"));
-        }
-        Ok(())
+        Ok(Self { plan, data, hypothesis, ear, transcript })
     }
 }
 

@@ -4,29 +4,41 @@
 //!
 //! | plan | the data is asked | a wrong guess is corrected by | every answer is within |
 //! | ---- | ----------------- | ----------------------------- | ---------------------- |
-//! | [`Plan::paper`] | by NumericSparse, threshold 2α, with the book's constants | a step of rate α/2 | 3α |
-//! | [`Plan::tight`] | by the better sparse vector of [`noise`](tamis_noise::sparse_vector::Plan::tight), threshold α_up + α_svt, with its free gap | [`Step::Reach`](crate::Step::Reach) | α_up + 2α_svt |
-//! | [`Plan::budgeted`] | the same, c and T being the user's | the same | T + α_svt, until c corrections are made |
+//! | [`Plan::paper`] | by NumericSparse with the book's constants, at 2α | a step of rate α/2 | 3α |
+//! | [`Plan::tight`] | by the [better][tight] sparse vector and its gap, at α_up + α_svt | [`Step::Reach`] | α_up + 2α_svt |
+//! | [`Plan::budgeted`] | the same, c and T being the user's | the same | T + α_svt, for c corrections |
+//! | [`GuardedPlan`] | the same | the same, beside a projection release | T + α_svt, for c corrections |
 //! | [`Plan::gaussian`] | always: there is no hypothesis | – | σ√(2 ln(2k/β)) |
 //!
-//! Compare their [guarantees](Plan::guarantee): for up to about 10n queries plain Gaussian noise is the least in the worst case, and where a
-//! guarantee [is vacuous](Plan::is_vacuous) it is worth nothing. A budgeted session promises less and in practice does much better than its bound.
+//! [tight]: tamis_noise::sparse_vector::Plan::tight
+//! [`Step::Reach`]: crate::Step::Reach
+//! [`GuardedPlan`]: crate::GuardedPlan
+//!
+//! Compare their [guarantees](Plan::guarantee): for up to about 10n queries plain Gaussian noise is the least in the
+//! worst case, and where a guarantee [is vacuous](Plan::is_vacuous) it is worth nothing. A budgeted session promises
+//! less and in practice does much better than its bound.
 //!
 //! # Accuracy
-//! A ⊤ is an answer of the sparse vector that is above its threshold: the guess is off, a correction is made. α_svt is how far all noises together can be off but for a probability β:
-//! [`accuracy`](tamis_noise::sparse_vector::Plan::accuracy) over 2k signed queries. (Not by DR14 Theorems 3.26 and 3.28, which ask that few queries are near the threshold:) on that event,
+//! A ⊤ is an answer of the sparse vector that is above its threshold: the guess is off, a correction is made. α_svt is
+//! how far all noises together can be off but for a probability β:
+//! [`accuracy`](tamis_noise::sparse_vector::Plan::accuracy) over 2k signed queries. (Not by DR14 Theorems 3.26 and
+//! 3.28, which ask that few queries are near the threshold:) on that event,
 //!
-//! - every ⊤ has an error of at least T − α_svt =: α_up, so by the hypothesis' mistake bound there are at most B(α_up) of them. c is not less: the run does not end before the
-//!   hypothesis has learned all it can, and then it is wrong by less than α_up, whether or not the data is looked at. (With ⌊B⌋ ≤ c the least α_up is √(P/(c + 1)), where B(α) = P/α².)
+//! - every ⊤ has an error of at least T − α_svt =: α_up, so by the hypothesis' mistake bound there are at most B(α_up)
+//!   of them. c is not less: the run does not end before the hypothesis has learned all it can, and then it is wrong by
+//!   less than α_up, whether or not the data is looked at. (With ⌊B⌋ ≤ c the least α_up is √(P/(c + 1)), where B(α) =
+//!   P/α².)
 //! - every ⊥ has an error of at most T + α_svt = α_up + 2α_svt;
 //! - every released value is off by at most α_svt.
 //!
-//! Paper: α_svt := α by [`theorem_3_28`], corrected, T = 2α, so 3α; B(α) = 4 ln N/α² ≤ c (DR14 Theorems 5.14, 5.15; up to constants BR11's theorem).
+//! Paper: α_svt := α by [`theorem_3_28`], corrected, T = 2α, so 3α; B(α) = 4 ln N/α² ≤ c (DR14 Theorems 5.14, 5.15; up
+//! to constants BR11's theorem).
 //!
 //! # Units
-//! All errors are whole units of 2⁻²⁰ records, rounded up; guesses are rounded to them, and so are the weights of queries that have fractions, which
-//! adds at most half a unit for each record. α is in shares of `records`. Under add-remove neighbours that is an upper bound ñ on n that was stated: if it is
-//! too low, accuracy is void (no distribution answers like the data); privacy never depends on it.
+//! All errors are whole units of 2⁻²⁰ records, rounded up; guesses are rounded to them, and so are the weights of
+//! queries that have fractions, which adds at most half a unit for each record. α is in shares of `records`. Under
+//! add-remove neighbours that is an upper bound ñ on n that was stated: if it is too low, accuracy is void (no
+//! distribution answers like the data); privacy never depends on it.
 //!
 //! | paper | here | unit |
 //! | ----- | ---- | ---- |
@@ -48,13 +60,15 @@ use tamis_noise::sparse_vector::{self, Report, Variant, accuracy::theorem_3_28};
 use tamis_noise::{
     Beta, Budget, GaussianMechanism, Hits, Neighbours, ParameterError, Queries, Sensitivity, StreamKind,
 };
+use tamis_projection::ProjectionError;
 
 /// What every plan must be told: nothing here has a default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
     /// How many records: n, which is public, under substitution; an upper bound, stated and public, under add-remove.
     pub records: u64,
-    /// The most records that one key has, if that is known of all data of this kind; else `records`. Accuracy rests on it, privacy does not.
+    /// The most records that one key has, if that is known of all data of this kind; else `records`. Accuracy rests on
+    /// it, privacy does not.
     pub largest_count: u64,
     /// m: the most keys a query has.
     pub support: u64,
@@ -75,10 +89,13 @@ pub struct Setting {
 pub enum Learner {
     /// [`SparseWeights`], over any universe.
     SparseWeights,
-    /// [`DenseWeights`](crate::DenseWeights) or [`SupportWeights`](crate::SupportWeights), over a universe of so many elements.
+    /// [`DenseWeights`](crate::DenseWeights) or [`SupportWeights`](crate::SupportWeights), over a universe of so many
+    /// elements.
     DenseWeights(u64),
     /// [`SparsePerceptron`](crate::SparsePerceptron), over any universe.
     SparsePerceptron,
+    /// [`GuardedRelease`](crate::GuardedRelease), over any universe: see [`GuardedPlan`](crate::GuardedPlan).
+    GuardedRelease,
 }
 
 /// Which kind of plan.
@@ -107,12 +124,23 @@ pub enum PlanError {
     /// The Gaussian noise.
     #[error(transparent)]
     Gaussian(#[from] CompositionError),
+    /// No share of the budget gives noise for both.
+    #[error("no division of the budget gives noise that can be drawn for both release and guard")]
+    NoDivision,
     /// A parameter that follows from others.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-    /// The papers know no other step.
-    #[error("the papers' plan is for multiplicative weights, not for the perceptron")]
-    PaperPerceptron,
+    /// A learner whose mistakes the plan has no bound for.
+    #[error("a {plan} plan needs a bound on the mistakes of its learner, and has none for {learner:?}")]
+    Learner {
+        /// Which.
+        plan: &'static str,
+        /// As given.
+        learner: Learner,
+    },
+    /// The release that is guarded.
+    #[error(transparent)]
+    Projection(#[from] ProjectionError),
     /// A stored plan that was not made.
     #[error("a stored plan is damaged: {0}")]
     Damaged(&'static str),
@@ -245,23 +273,26 @@ impl Learner {
             Self::SparseWeights => divergence(slots(support, f64::from(updates.get()), spare), spare) / 2.0,
             Self::DenseWeights(universe) => (universe as f64).ln() / 2.0,
             Self::SparsePerceptron => perceptron::mistakes(support, spare, 1.0),
+            // An adversary is not bounded.
+            Self::GuardedRelease => f64::INFINITY,
         }
     }
 }
 
-/// What α_up is rounded up by, relatively and in units: steps are rounded to 2⁻⁴⁰, targets stay that far from 0 and 1, guesses are rounded
-/// to units, and the logarithms above to floats.
+/// What α_up is rounded up by, relatively and in units: steps are rounded to 2⁻⁴⁰, targets stay that far from 0 and 1,
+/// guesses are rounded to units, and the logarithms above to floats.
 const SLACK: (f64, u64) = (1e-9, 2);
 
 impl Plan {
-    /// The papers' algorithm with their constants, the erratum of Theorem 3.28 mended: the least α for which the proof goes through.
+    /// The papers' algorithm with their constants, the erratum of Theorem 3.28 mended: the least α for which the proof
+    /// goes through.
     ///
     /// # Errors
     /// If a size is out of range, the learner is a perceptron, or the noise is out of the range of theorem or sampler.
     pub fn paper(setting: &Setting, learner: Learner) -> Result<Self, PlanError> {
         setting.check()?;
-        if learner == Learner::SparsePerceptron {
-            return Err(PlanError::PaperPerceptron);
+        if !matches!(learner, Learner::SparseWeights | Learner::DenseWeights(_)) {
+            return Err(PlanError::Learner { plan: "paper", learner });
         }
         // The paper's data may lie on one key.
         let any_data = Setting { largest_count: setting.records, ..setting.clone() };
@@ -298,6 +329,9 @@ impl Plan {
     /// If a size is out of range, or there is no number of updates whose noise can be drawn.
     pub fn tight(setting: &Setting, learner: Learner) -> Result<Self, PlanError> {
         setting.check()?;
+        if learner == Learner::GuardedRelease {
+            return Err(PlanError::Learner { plan: "tight", learner });
+        }
         let candidate = |updates: u64| Self::tight_with(setting, learner, Hits::new(updates)?);
         let error = |plan: &Result<Self, PlanError>| plan.as_ref().map_or(u64::MAX, |plan| plan.errors.checked);
         // Coarsely first, then ever finer around the best so far.
@@ -341,8 +375,8 @@ impl Plan {
 
     /// The user's number of corrections and the user's threshold, in records.
     ///
-    /// Nothing is promised of the time after the last correction. In exchange there may be far fewer of them than a worst case needs, with as
-    /// much less noise.
+    /// Nothing is promised of the time after the last correction. In exchange there may be far fewer of them than a
+    /// worst case needs, with as much less noise.
     ///
     /// # Errors
     /// If a size is out of range, or the noise cannot be drawn.
@@ -389,8 +423,8 @@ impl Plan {
         .check()
     }
 
-    /// What privacy rests on: that the noise is for this setting. That it covers its own budget, the sparse vector's plan has checked
-    /// itself, and Gaussian noise is always made from the setting.
+    /// What privacy rests on: that the noise is for this setting. That it covers its own budget, the sparse vector's
+    /// plan has checked itself, and Gaussian noise is always made from the setting.
     fn check(self) -> Result<Self, PlanError> {
         self.setting.check()?;
         if self.gate.is_some() == (self.mode == Mode::Gaussian) {
@@ -414,6 +448,11 @@ impl Plan {
     /// What it was made from. Its budget is what the whole session costs.
     pub fn setting(&self) -> &Setting {
         &self.setting
+    }
+
+    /// What it really costs: no δ, if one threshold serves all corrections.
+    pub fn cost(&self) -> Budget {
+        self.gate.as_ref().map_or_else(|| self.setting.budget.clone(), |gate| gate.setting().budget.clone())
     }
 
     /// Which kind it is.
@@ -442,7 +481,7 @@ impl Plan {
         match self.learner {
             Learner::SparseWeights => Some(self.setting.support * (updates + 1) + self.setting.spare()),
             Learner::DenseWeights(universe) => Some(universe),
-            Learner::SparsePerceptron => None,
+            Learner::SparsePerceptron | Learner::GuardedRelease => None,
         }
     }
 

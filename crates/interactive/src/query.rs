@@ -25,7 +25,12 @@ pub struct Query {
 #[derive(Clone, Debug)]
 enum Kind {
     Keys(SparseQuery),
-    Conjunction { conjunction: Conjunction, key: FingerprintKey, points: OnceLock<Vec<(Fingerprint, u128)>> },
+    Conjunction {
+        conjunction: Conjunction,
+        key: FingerprintKey,
+        points: OnceLock<Vec<(Fingerprint, u128)>>,
+        list: OnceLock<SparseQuery>,
+    },
 }
 
 /// One key of a query.
@@ -49,13 +54,13 @@ impl Query {
         }
     }
 
-    /// A conjunction, whose points have their fingerprints under `key`: the one of the data. Its points are listed when they
-    /// are first needed, and never if they are more than what they would be looked up in.
+    /// A conjunction, whose points have their fingerprints under `key`: the one of the data. Its points are listed when
+    /// they are first needed, and never if they are more than what they would be looked up in.
     pub fn conjunction(conjunction: Conjunction, key: FingerprintKey) -> Self {
         Self {
             total: conjunction.support(),
             squared_norm: conjunction.support(),
-            kind: Kind::Conjunction { conjunction, key, points: OnceLock::new() },
+            kind: Kind::Conjunction { conjunction, key, points: OnceLock::new(), list: OnceLock::new() },
         }
     }
 
@@ -97,8 +102,8 @@ impl Query {
         self.total
     }
 
-    /// Visits each key, in the order of their fingerprints. A conjunction is listed for it: whoever calls has made sure that its
-    /// support is one that can be.
+    /// Visits each key, in the order of their fingerprints. A conjunction is listed for it: whoever calls has made sure
+    /// that its support is one that can be.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(Key)) {
         match &self.kind {
             Kind::Keys(query) => {
@@ -106,11 +111,24 @@ impl Query {
                     visit(Key { fingerprint, weight: share(units), point: None });
                 }
             }
-            Kind::Conjunction { conjunction, key, points } => {
+            Kind::Conjunction { conjunction, key, points, .. } => {
                 for &(fingerprint, point) in points.get_or_init(|| listed(conjunction, key)) {
                     visit(Key { fingerprint, weight: 1.0, point: Some(point) });
                 }
             }
+        }
+    }
+
+    /// The query as a list of keys, whatever it is. Of a conjunction the same holds as for
+    /// [`for_each`](Self::for_each).
+    pub(crate) fn list(&self) -> &SparseQuery {
+        match &self.kind {
+            Kind::Keys(query) => query,
+            Kind::Conjunction { list, .. } => list.get_or_init(|| {
+                let mut fingerprints = Vec::new();
+                self.for_each(|key| fingerprints.push(key.fingerprint));
+                SparseQuery::count(fingerprints)
+            }),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Sparse multiplicative weights: a distribution over a universe that nobody lists (BR11 section 3).
 //!
 //! # How it works
-//! Instead of the universe it keeps N slots, each of weight 1 at first. A key gets a slot of its own for good when an *update* touches
-//! it; before that it borrows any free one, so it weighs 1. With Z = Σ of all N weights,
+//! Instead of the universe it keeps N slots, each of weight 1 at first. A key gets a slot of its own for good when an
+//! *update* touches it; before that it borrows any free one, so it weighs 1. With Z = Σ of all N weights,
 //!
 //! ```text
 //! q(D) = (Σ_{u assigned} w_u q(u) + Σ_{u not assigned} q(u)) / Z,
@@ -12,24 +12,27 @@
 //! costs O(min(m, assigned keys)), memory is O(m·c).
 //!
 //! # Why it is right
-//! [`slots`]: N = m(c + 1) + S, where c caps the updates: m·c slots that updates can take, m more to borrow from, S ≥ 1 spare. Take
-//! this distribution p on the slots: each assigned key, at the end, has its share of the records, and what is left of 1 (records of keys never
-//! assigned, and what a bound on the number of records exceeds it by) is spread evenly over the S spare slots, which no update touches.
-//! Under p every update query has its true answer. Before an update KL(p‖D) falls by at least
-//! 2α² (below), it begins at no more than [`divergence`] and never goes below 0.
+//! [`slots`]: N = m(c + 1) + S, where c caps the updates: m·c slots that updates can take, m more to borrow from, S ≥ 1
+//! spare. Take this distribution p on the slots: each assigned key, at the end, has its share of the records, and what
+//! is left of 1 (records of keys never assigned, and what a bound on the number of records exceeds it by) is spread
+//! evenly over the S spare slots, which no update touches. Under p every update query has its true answer. Before an
+//! update KL(p‖D) falls by at least 2α² (below), it begins at no more than [`divergence`] and never goes below 0.
 //!
-//! **Divergence.** KL(p‖uniform) ≤ ln(N·max p). With S = 1 that is ln N: the paper's. If no key has more than one S-th of the records,
-//! then no slot has more than 1/S of p, and it is ln(N/S): far less where keys are rare. (Sharper than the paper: p of the paper puts what is left on one slot.)
+//! **Divergence.** KL(p‖uniform) ≤ ln(N·max p). With S = 1 that is ln N: the paper's. If no key has more than one S-th
+//! of the records, then no slot has more than 1/S of p, and it is ln(N/S): far less where keys are rare. (Sharper than
+//! the paper: p of the paper puts what is left on one slot.)
 //!
-//! **Fall.** A step s > 0 (s < 0 alike) changes KL(p‖D) by Λ(s) − s·q(p), Λ(s) = ln E_D e^(sq). *Fixed rate*: Λ(s) ≤ s·q(D) + s²/8 (Hoeffding), so
-//! it falls by sα − s²/8 at an error of α: by 2α² at s = 4α. *[`Step::Reach`]* makes the answer v with Λ'(s) = v: it falls by at least
-//! s·v − Λ(s) = KL(D after‖D before) ≥ 2(v − q(D))² if v lies between q(D) and the truth. Both are 2α², so
-//! [`mistakes`] is KL/(2α²). The paper's own step is α/2, its bound eight times that.
+//! **Fall.** A step s > 0 (s < 0 alike) changes KL(p‖D) by Λ(s) − s·q(p), Λ(s) = ln E_D e^(sq). *Fixed rate*: Λ(s) ≤
+//! s·q(D) + s²/8 (Hoeffding), so it falls by sα − s²/8 at an error of α: by 2α² at s = 4α. *[`Step::Reach`]* makes the
+//! answer v with Λ'(s) = v: it falls by at least s·v − Λ(s) = KL(D after‖D before) ≥ 2(v − q(D))² if v lies between
+//! q(D) and the truth. Both are 2α², so [`mistakes`] is KL/(2α²). The paper's own step is α/2, its bound eight times
+//! that.
 //!
 //! # Numbers
-//! The logarithm of each weight is a whole number of 2⁻⁴⁰: steps add up exactly, in any number and order, and those that cancel leave
-//! nothing. Beside it stands e^(logarithm − shift), the shift being common, and the compensated sum of these. The sum is
-//! made anew when a bound on its error says so (10⁻¹¹ of it), or when it or a weight leaves e^±300.
+//! The logarithm of each weight is a whole number of 2⁻⁴⁰: steps add up exactly, in any number and order, and those
+//! that cancel leave nothing. Beside it stands e^(logarithm − shift), the shift being common, and the compensated sum
+//! of these. The sum is made anew when a bound on its error says so (10⁻¹¹ of it), or when it or a weight leaves
+//! e^±300.
 //!
 //! | paper | here |
 //! | ----- | ---- |
@@ -40,7 +43,8 @@
 //!
 //! # References
 //! - **BR11** A. Blum, A. Roth, *Fast private data release algorithms for sparse queries*, 2011.
-//! - **HR10** M. Hardt, G. Rothblum, *A multiplicative weights mechanism for privacy-preserving data analysis*, FOCS 2010.
+//! - **HR10** M. Hardt, G. Rothblum, *A multiplicative weights mechanism for privacy-preserving data analysis*, FOCS
+//!   2010.
 //! - **GRU12** A. Gupta, A. Roth, J. Ullman, *Iterative constructions and private data release*, TCC 2012.
 
 use crate::sum::Sum;
@@ -122,7 +126,8 @@ struct Slot {
 const FREE: i64 = 0;
 /// Units of a logarithm.
 const UNITS: f64 = (1u64 << 40) as f64;
-/// Logarithms saturate at ±2⁶¹ units, so that differences do not overflow. e^(2²¹) is more than anything that follows could tell.
+/// Logarithms saturate at ±2⁶¹ units, so that differences do not overflow. e^(2²¹) is more than anything that follows
+/// could tell.
 const LARGEST: i64 = 1 << 61;
 /// Beyond e^±300 weights and their sum are rescaled.
 const RANGE: f64 = 300.0;
@@ -140,8 +145,9 @@ impl SparseWeights {
     /// Largest S: 2⁴⁰.
     pub const MAX_SPARE: u64 = 1 << 40;
 
-    /// For queries of at most `support` keys and at most `updates` updates, with `spare` slots besides: 1, or the S such that no key has more than one
-    /// S-th of the records. `width` is how many packed booleans a record has, if conjunctions are to be asked.
+    /// For queries of at most `support` keys and at most `updates` updates, with `spare` slots besides: 1, or the S
+    /// such that no key has more than one S-th of the records. `width` is how many packed booleans a record has, if
+    /// conjunctions are to be asked.
     ///
     /// # Errors
     /// If a size is out of range.
@@ -306,8 +312,8 @@ impl Hypothesis for SparseWeights {
     }
 }
 
-/// A hypothesis as it is stored: whole numbers alone, so that nothing is lost. It tells what the data was found to be, and names the
-/// keys: as public as the answers, no more.
+/// A hypothesis as it is stored: whole numbers alone, so that nothing is lost. It tells what the data was found to be,
+/// and names the keys: as public as the answers, no more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredWeights {
     support: u64,
@@ -351,14 +357,7 @@ impl SparseWeights {
             if !(-LARGEST..=LARGEST).contains(&logarithm) {
                 return Err(Refused::Damaged("a weight that no update gives"));
             }
-            if point.is_some() && !width.is_some_and(|width| point <= Some(u128::MAX >> (128 - width))) {
-                return Err(Refused::Damaged("a key with more packed booleans than there are"));
-            }
-            let slot = Slot { logarithm, weight: 0.0 };
-            weights
-                .table
-                .restore(Fingerprint::raw(fingerprint), point, slot)
-                .ok_or(Refused::Damaged("one key with two weights"))?;
+            weights.table.restore(Fingerprint::raw(fingerprint), point, Slot { logarithm, weight: 0.0 })?;
         }
         weights.rebuild();
         Ok(weights)

@@ -2,7 +2,8 @@
 
 /// Σ of floats, as a number and a correction (Neumaier 1974).
 ///
-/// After n additions the error is at most u·|Σ| + (n·u)²·Σ|x|, u = 2⁻⁵³ (Ogita, Rump, Oishi 2005, Proposition 4.5, with γ ≤ 1.01·n·u).
+/// After n additions the error is at most u·|Σ| + (n·u)²·Σ|x|, u = 2⁻⁵³ (Ogita, Rump, Oishi 2005, Proposition 4.5, with
+/// γ ≤ 1.01·n·u).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sum {
     sum: f64,

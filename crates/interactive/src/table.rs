@@ -8,11 +8,12 @@ use tamis_queries::Fingerprint;
 
 /// Keys with a value each, in the order in which they came.
 ///
-/// The hash map is a fast one that trusts its keys: fingerprints under a key that no analyst knows are scattered already.
+/// The hash map is a fast one that trusts its keys: fingerprints under a key that no analyst knows are scattered
+/// already.
 ///
-/// A fingerprint hides the packed booleans behind it. So where records are packed booleans the table keeps the point beside the
-/// fingerprint, as far as the queries have named it; a conjunction over more points than the table has keys is then decided key
-/// by key instead of being listed.
+/// A fingerprint hides the packed booleans behind it. So where records are packed booleans the table keeps the point
+/// beside the fingerprint, as far as the queries have named it; a conjunction over more points than the table has keys
+/// is then decided key by key instead of being listed.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<V> {
     width: Option<u32>,
@@ -101,11 +102,18 @@ impl<V: Copy> Table<V> {
         position
     }
 
-    /// Takes back a stored key. `None` if it is there already.
-    pub(crate) fn restore(&mut self, fingerprint: Fingerprint, point: Option<u128>, value: V) -> Option<()> {
+    /// Takes back a stored key.
+    pub(crate) fn restore(&mut self, fingerprint: Fingerprint, point: Option<u128>, value: V) -> Result<(), Refused> {
+        let fits = |point| self.width.is_some_and(|width| point <= u128::MAX >> (128 - width));
+        if !point.is_none_or(fits) {
+            return Err(Refused::Damaged("a key with more packed booleans than there are"));
+        }
         let before = self.len();
         self.place(Key { fingerprint, weight: 1.0, point }, value);
-        (self.len() > before).then_some(())
+        if self.len() == before {
+            return Err(Refused::Damaged("one key twice"));
+        }
+        Ok(())
     }
 
     /// The value at a place.

@@ -12,12 +12,12 @@ pub(crate) struct Member {
     pub(crate) logarithm: f64,
 }
 
-/// The s for which multiplying each weight w_u by e^(s·q(u)) makes Σ w_u q(u)/Σ w_u equal to `target`. `rest` is the logarithm of
-/// the sum of all other weights, a finite number.
+/// The s for which multiplying each weight w_u by e^(s·q(u)) makes Σ w_u q(u)/Σ w_u equal to `target`. `rest` is the
+/// logarithm of the sum of all other weights, a finite number.
 ///
-/// For weights of 0 and 1 it is v(1 − u)/(u(1 − v)) in logarithms, u being the present answer and v the target; else the root is
-/// found by halving (the answer grows with s) to below 10⁻¹² of itself. A target that no step reaches (above the largest weight of
-/// the query) gives the step 4(v − u).
+/// For weights of 0 and 1 it is v(1 − u)/(u(1 − v)) in logarithms, u being the present answer and v the target; else
+/// the root is found by halving (the answer grows with s) to below 10⁻¹² of itself. A target that no step reaches
+/// (above the largest weight of the query) gives the step 4(v − u).
 pub(crate) fn tilt(members: &[Member], rest: f64, target: f64) -> f64 {
     if members.is_empty() {
         return 0.0;

@@ -21,8 +21,8 @@ pub struct Entry {
 
 /// All answers, in order, and found by the query.
 ///
-/// Queries are told apart by 128 bits of SipHash-2-4 under a key that nobody outside knows: two different ones of k are taken for the same with a probability of
-/// about k²/2¹²⁹, and nobody can seek them.
+/// Queries are told apart by 128 bits of SipHash-2-4 under a key that nobody outside knows: two different ones of k are
+/// taken for the same with a probability of about k²/2¹²⁹, and nobody can seek them.
 #[derive(Clone, Debug)]
 pub(crate) struct Transcript {
     key: [u8; 16],

@@ -13,7 +13,8 @@ const UNIVERSE: u64 = 40;
 const SUPPORT: u64 = 8;
 const UPDATES: u64 = 12;
 
-/// Steps are multiples of 2^-40 in the sparse form; a dozen of them, on shares that move by at most a quarter of a step.
+/// Steps are multiples of 2^-40 in the sparse form; a dozen of them, on shares that move by at most a quarter of a
+/// step.
 const ROUNDING: f64 = 1e-10;
 
 fn hits(updates: u64) -> Hits {
@@ -123,8 +124,8 @@ fn data(distinct: u64, outside: f64) -> Vec<f64> {
     (1..=distinct).map(|rank| (1.0 - outside) / rank as f64 / total).collect()
 }
 
-/// Always asks the worst of many queries, and never tells more than the hypothesis must bear: that the answer is `alpha` off.
-/// How often it could.
+/// Always asks the worst of many queries, and never tells more than the hypothesis must bear: that the answer is
+/// `alpha` off. How often it could.
 fn adversary(hypothesis: &mut dyn Hypothesis, data: &[f64], support: usize, alpha: f64, exact: bool) -> u32 {
     let mut state = 7u64;
     let mut random = move |below: usize| {
@@ -192,8 +193,8 @@ fn the_perceptron_keeps_its_bound_and_beats_weights_where_it_says() {
     assert!(bound < weights.mistake_bound(alpha));
 }
 
-/// A whole net of databases stands behind them: log₂ of their number is its bound, and on a universe of four every one of the
-/// others learns the same answers.
+/// A whole net of databases stands behind them: log₂ of their number is its bound, and on a universe of four every one
+/// of the others learns the same answers.
 #[test]
 fn the_median_keeps_its_bound() {
     let (universe, records) = (4, 24);

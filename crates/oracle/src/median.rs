@@ -1,8 +1,9 @@
 //! The median mechanism's hypothesis (Roth and Roughgarden 2010), for universes of a handful of elements.
 //!
-//! It keeps every small database that fits what it has been told, and answers with the median of theirs. To be told that the truth
-//! is higher (lower) strikes out all whose answer is not: at least half. So it is told at most log₂ of how many there were, as long as some database near the truth
-//! stays: one whose every answer is off by less than the error that was found.
+//! It keeps every small database that fits what it has been told, and answers with the median of theirs. To be told
+//! that the truth is higher (lower) strikes out all whose answer is not: at least half. So it is told at most log₂ of
+//! how many there were, as long as some database near the truth stays: one whose every answer is off by less than the
+//! error that was found.
 
 /// All databases of a given size over elements 0 .. |X|, as far as they fit.
 ///
@@ -36,8 +37,8 @@ impl Median {
         self.databases.len()
     }
 
-    /// How far the nearest of all databases can be from the truth, in any answer: at most |X|/(4·records) by rounding each share
-    /// so that the sum stays.
+    /// How far the nearest of all databases can be from the truth, in any answer: at most |X|/(4·records) by rounding
+    /// each share so that the sum stays.
     pub fn resolution(universe: usize, records: u32) -> f64 {
         universe as f64 / (4.0 * f64::from(records))
     }
