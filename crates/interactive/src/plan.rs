@@ -90,7 +90,8 @@ pub enum Learner {
     /// [`SparseWeights`], over any universe.
     SparseWeights,
     /// [`DenseWeights`](crate::DenseWeights) or [`SupportWeights`](crate::SupportWeights), over a universe of so many
-    /// elements.
+    /// elements, padding included. Where `records` is only a bound there must be one that no record has and no query
+    /// names: it stands for the records that are not there.
     DenseWeights(u64),
     /// [`SparsePerceptron`](crate::SparsePerceptron), over any universe.
     SparsePerceptron,
@@ -261,11 +262,19 @@ impl Setting {
     /// A share of the records in units, rounded up; all of them if it is 1 or more.
     fn units(&self, share: f64) -> u64 {
         let total = self.total() as u64;
-        ((share * total as f64).ceil() as u64).min(total)
+        // So that NaN is all of them.
+        if share < 1.0 { ((share * total as f64).ceil() as u64).min(total) } else { total }
     }
 }
 
 impl Learner {
+    fn check(self) -> Result<(), Refused> {
+        match self {
+            Self::DenseWeights(universe) => check_size("the elements of the universe", universe, u64::MAX),
+            _ => Ok(()),
+        }
+    }
+
     /// P, where B(α) = P/α² bounds the updates (by the best step), if there are at most `updates`.
     fn potential(self, setting: &Setting, updates: Hits) -> f64 {
         let (support, spare) = (setting.support as f64, setting.spare() as f64);
@@ -291,6 +300,7 @@ impl Plan {
     /// If a size is out of range, the learner is a perceptron, or the noise is out of the range of theorem or sampler.
     pub fn paper(setting: &Setting, learner: Learner) -> Result<Self, PlanError> {
         setting.check()?;
+        learner.check()?;
         if !matches!(learner, Learner::SparseWeights | Learner::DenseWeights(_)) {
             return Err(PlanError::Learner { plan: "paper", learner });
         }
@@ -329,6 +339,7 @@ impl Plan {
     /// If a size is out of range, or there is no number of updates whose noise can be drawn.
     pub fn tight(setting: &Setting, learner: Learner) -> Result<Self, PlanError> {
         setting.check()?;
+        learner.check()?;
         if learner == Learner::GuardedRelease {
             return Err(PlanError::Learner { plan: "tight", learner });
         }
@@ -382,6 +393,7 @@ impl Plan {
     /// If a size is out of range, or the noise cannot be drawn.
     pub fn budgeted(setting: &Setting, learner: Learner, updates: Hits, threshold: u64) -> Result<Self, PlanError> {
         setting.check()?;
+        learner.check()?;
         check_size("the threshold in records", threshold, setting.records)?;
         let (gate, noise) = Self::gap_gate(setting, updates)?;
         let threshold = threshold * UNIT as u64;

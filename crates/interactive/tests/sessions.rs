@@ -365,6 +365,8 @@ fn what_a_plan_is_not_for_is_refused() {
             assert!(plan(&broken, Learner::SparseWeights).is_err(), "{broken:?}");
         }
     }
+    let nothing = Learner::DenseWeights(0);
+    assert!(Plan::tight(&base, nothing).is_err() && Plan::paper(&base, nothing).is_err());
     let pure = Setting { budget: Budget::pure(Epsilon::new(1.0).unwrap()), ..base };
     assert!(Plan::gaussian(&pure).is_err());
     assert!(Plan::tight(&pure, Learner::SparseWeights).is_ok_and(|plan| plan.is_vacuous()));
