@@ -5,6 +5,8 @@
 //! first candidate within the same round. CPU time leaves out what other processes take; what they do to caches and clock
 //! meets all candidates alike.
 
+pub mod signs;
+
 use cpu_time::ThreadTime;
 use std::fmt;
 use std::hint::black_box;

@@ -11,6 +11,8 @@ pub enum Failure {
     Refused(Complaint),
     /// The arguments or the data are not usable.
     Input(Complaint),
+    /// The machine failed us: a file could not be written.
+    Machine(Complaint),
     /// The machine failed us: standard output could not be written.
     Output(io::Error),
     /// Whoever read our output has gone, as in `tamis … | head -1`. Nobody is left to tell.
@@ -39,10 +41,14 @@ impl Failure {
         Self::Input(Complaint::new(message, help))
     }
 
+    pub fn machine(message: impl fmt::Display, help: impl fmt::Display) -> Self {
+        Self::Machine(Complaint::new(message, help))
+    }
+
     /// What was wrong, without the advice.
     pub fn message(&self) -> String {
         match self {
-            Self::Refused(complaint) | Self::Input(complaint) => complaint.message.clone(),
+            Self::Refused(complaint) | Self::Input(complaint) | Self::Machine(complaint) => complaint.message.clone(),
             Self::Output(error) => format!("cannot write to standard output: {error}"),
             Self::ReaderGone => String::new(),
         }
@@ -53,6 +59,7 @@ impl Failure {
         let (help, code) = match self {
             Self::Refused(complaint) => (complaint.help.as_str(), 1),
             Self::Input(complaint) => (complaint.help.as_str(), 2),
+            Self::Machine(complaint) => (complaint.help.as_str(), 3),
             Self::Output(_) => ("look for a full disk; what was printed stands and its budget is spent", 3),
             Self::ReaderGone => return ExitCode::SUCCESS,
         };

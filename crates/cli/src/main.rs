@@ -4,11 +4,17 @@
 //! 1 refused on privacy grounds, 2 usage or bad input, 3 internal error. This is the only crate that takes its
 //! generator from the operating system, and no command takes a seed.
 
+mod answer;
+mod arguments;
 mod completions;
 mod failure;
 mod input;
+mod inspect;
 mod man;
 mod monitor;
+mod output;
+mod progress;
+mod release;
 
 use clap::{Parser, Subcommand};
 use std::io::{self, Write};
@@ -33,6 +39,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Release(Box<release::Arguments>),
+    Answer(answer::Arguments),
+    Inspect(inspect::Arguments),
     Monitor(Box<monitor::Arguments>),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -67,6 +76,9 @@ fn run() -> ExitCode {
         }
     };
     let outcome = match cli.command {
+        Command::Release(arguments) => release::run(*arguments),
+        Command::Answer(arguments) => answer::run(arguments),
+        Command::Inspect(arguments) => inspect::run(arguments),
         Command::Monitor(arguments) => monitor::run(*arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),

@@ -6,7 +6,8 @@ mod request;
 
 use crate::failure::Failure;
 use crate::input::{Rows, Source};
-use report::{Alert, Format, Report};
+use crate::output::Format;
+use report::{Alert, Report};
 use request::Request;
 use std::path::PathBuf;
 use tamis::noise::sparse_vector::{Plan, Reported, SparseVector, Verdict};

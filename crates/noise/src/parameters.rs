@@ -358,7 +358,7 @@ impl Beta {
 pub enum Neighbours {
     /// One record (or unit) more or fewer.
     AddRemove,
-    /// One record (or unit) replaced; the number of records is public.
+    /// One record (or unit) replaced by another; the number of units is public, and that of records if each unit has exactly one.
     Substitute,
 }
 

@@ -34,9 +34,13 @@
 //! The inequality at τ is not strict, and the noise has atoms: the chance that a single record comes out is P(Z ≥ τ − 1), not
 //! P(Z > τ − 1). With the threshold one lower δ would be up to e^(1/t) times as large; the tests show that it is.
 //!
+//! # What may be published
+//! The keys that were released with their noisy counts, each key once, in an order that depends on the keys alone. **Not** the answers
+//! `None`, nor how many there are: they tell which keys occur.
+//!
 //! # Exact
-//! ε, δ and t are rationals, and the conditions are compared in integers with certain bounds on the exponentials, so δ is never
-//! understated. (A τ that satisfies them by a relative 2⁻¹⁰⁰ may be taken for one that does not: then τ is one larger.)
+//! ε, δ and t are rationals, and the conditions are compared in integers with certain bounds on the exponentials, so the threshold never
+//! understates δ. (A τ that satisfies them by a relative 2⁻¹⁰⁰ may be taken for one that does not: then τ is one larger.)
 //!
 //! | paper | here | unit |
 //! | ----- | ---- | ---- |
@@ -165,12 +169,14 @@ impl StabilityThreshold {
 
     /// The noisy count of a key with `count` records, or nothing: nothing always if `count` is not positive. One draw each time.
     ///
-    /// Beyond the range of `i64` it saturates, which is a function of the noisy count and harmless.
+    /// Beyond the range of `i64` it saturates, which is a function of the noisy count and harmless. Of several keys publish
+    /// [no `None`](self#what-may-be-published), and not the order of the calls.
     pub fn release<R: CryptoRng + ?Sized>(&self, count: i64, rng: &mut R) -> Option<i64> {
         self.above(count, self.noise.sample(rng))
     }
 
     /// Each count with noise of its own: the very values that as many calls of [`release`](Self::release) give.
+    /// [Not for publication](self#what-may-be-published) as it is: its length and its `None`s are data.
     pub fn release_all<R: CryptoRng + ?Sized>(&self, counts: &[i64], rng: &mut R) -> Vec<Option<i64>> {
         let mut noise = vec![0; counts.len()];
         self.noise.fill(&mut noise, rng);

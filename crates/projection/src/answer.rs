@@ -195,7 +195,7 @@ impl ProjectionRelease {
     }
 
     /// What the sketch answers from.
-    fn residual(&self) -> &[i64] {
+    pub(crate) fn residual(&self) -> &[i64] {
         self.residual.as_deref().unwrap_or(&self.values)
     }
 

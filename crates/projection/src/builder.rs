@@ -8,8 +8,9 @@
 //! given is chosen to make that error least within the size of the file, and of widths within 1 % of the least the smallest;
 //! where an error is [wanted](Builder::wanted_error), to reach it with the smallest file, without heavy keys if that can be. [`Plan::explanation`] says so in words.
 
+use crate::file::size::{self, Spread};
 use crate::heavy::{self, HeavyKeys};
-use crate::release::{Stated, file_bytes, gaussian_theorem, kind_in_words, signs_in_words};
+use crate::release::{Stated, gaussian_theorem, kind_in_words, signs_in_words};
 use crate::{Noise, NoiseKind, Plan, ProjectionError, ProjectionRelease, Shape, Signs, bounds};
 use tamis_noise::stability::{StabilityError, StabilityThreshold};
 use tamis_noise::{Beta, Budget, Neighbours, Queries};
@@ -79,7 +80,10 @@ struct Candidate<'a> {
 impl Candidate<'_> {
     /// Of its file, without heavy keys.
     fn bytes(&self) -> f64 {
-        file_bytes(self.shape, self.variance * f64::from(self.shape.nonzeros()))
+        let nonzeros = f64::from(self.shape.nonzeros());
+        let keys = self.division.norm.unwrap_or(0.0) * nonzeros / f64::from(self.shape.width());
+        let (noise, kind) = (self.variance * nonzeros - keys, self.division.noise);
+        size::predicted(self.shape, Spread { keys, noise, kind })
     }
 
     fn in_words(&self) -> String {
@@ -180,7 +184,7 @@ impl Builder {
         self
     }
 
-    /// How large the file may be, estimated by the entropy of its values; heavy keys come on top, at most 16 bytes each.
+    /// How large the [file](crate::file) may be, [about](Plan::file_bytes); heavy keys come on top, at most 16 bytes each.
     pub fn file_bytes(mut self, bytes: u64) -> Self {
         self.file_bytes = bytes;
         self

@@ -111,11 +111,21 @@ pub enum ProjectionError {
         value: String,
     },
     /// Everything considered would be too large.
-    #[error("no release fits into {0} bytes: allow at least 1000")]
+    #[error("no release fits into {0} bytes: allow at least 10000")]
     FileTooSmall(u64),
     /// A level of confidence.
     #[error("the level must be between 0 and 1, ends excluded, got {0}")]
     Level(String),
+    /// A plan that promises more privacy than its noise gives.
+    #[error("{noise} is not enough for {cost}: that needs {least}")]
+    Claim {
+        /// As recorded.
+        noise: String,
+        /// As recorded.
+        cost: String,
+        /// What would be enough.
+        least: String,
+    },
     /// The noise.
     #[error(transparent)]
     Parameter(#[from] ParameterError),

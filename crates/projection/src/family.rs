@@ -23,7 +23,9 @@
 //! costs one product.) The tests hold vectors that must not change.
 //!
 //! # Cost
-//! ⌊r/2⌋ products in the field for each word of a column, and r more for each column.
+//! ⌊r/2⌋ products in the field for each word of a column, and about 3r/2 more for each column. Where a machine has carry-less
+//! multiplication of vectors (VPCLMULQDQ and AVX-512) they are made four at a time. The family itself takes 16 + 16·⌊r/2⌋
+//! bytes for each word of a column.
 //!
 //! | paper | here | unit |
 //! | ----- | ---- | ---- |
@@ -32,7 +34,9 @@
 //! | r     | `independence` | keys |
 
 use crate::ProjectionError;
-use crate::gf64::{multiply, product, reduce};
+use crate::kernels::Instructions;
+use crate::tally::{Digits, NO_LINES, TILE};
+use crate::words::{Elements, Line};
 use chacha20::ChaCha20Rng;
 use rand::{CryptoRng, Rng, SeedableRng};
 use rayon::prelude::*;
@@ -175,65 +179,26 @@ impl Shape {
 /// assert_eq!(column, SignFamily::sparse(1 << 20, 2, 4, Seed([7; 32]))?.column(Fingerprint::raw(42)));
 /// # Ok::<(), tamis_projection::ProjectionError>(())
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct SignFamily {
     shape: Shape,
     seed: Seed,
-    /// r of each polynomial.
-    coefficients: Arc<[u64]>,
+    polynomials: Arc<Elements>,
 }
+
+/// Of the same shape and seed, and so the same.
+impl PartialEq for SignFamily {
+    fn eq(&self, other: &Self) -> bool {
+        (self.shape, self.seed) == (other.shape, other.seed)
+    }
+}
+
+impl Eq for SignFamily {}
 
 impl std::fmt::Debug for SignFamily {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { shape, seed, .. } = self;
         f.debug_struct("SignFamily").field("shape", shape).field("seed", seed).finish_non_exhaustive()
-    }
-}
-
-/// Of one key x: what all its words are computed from.
-struct Powers {
-    /// x¹ … x^(r−1).
-    powers: Vec<u64>,
-    /// Σ_i x^(2i+1)·x^(2i+2): what the products of a word have too much.
-    excess: u64,
-}
-
-impl Powers {
-    fn new(independence: u32) -> Self {
-        Self { powers: vec![0; independence as usize - 1], excess: 0 }
-    }
-
-    fn of(independence: u32, key: u64) -> Self {
-        let mut powers = Self::new(independence);
-        powers.set(key);
-        powers
-    }
-
-    fn set(&mut self, key: u64) {
-        let mut power = key;
-        for (i, cell) in self.powers.iter_mut().enumerate() {
-            if i > 0 {
-                power = multiply(power, key);
-            }
-            *cell = power;
-        }
-        let pairs = self.powers.as_chunks().0;
-        self.excess = reduce(pairs.iter().fold(0, |sum, [odd, even]| sum ^ product(*odd, *even)));
-    }
-
-    /// p(x), by c·x^(2i+1) + d·x^(2i+2) = (x^(2i+2) + c)(x^(2i+1) + d) + x^(2i+1)·x^(2i+2) + c·d (Winograd 1968), where
-    /// c·d is in the constant of p by definition.
-    fn word(&self, coefficients: &[u64]) -> u64 {
-        let (constant, rest) = (coefficients[0], &coefficients[1..]);
-        let ((powers, last_power), (rest, last)) = (self.powers.as_chunks::<2>(), rest.as_chunks::<2>());
-        let mut sum = 0;
-        for ([odd, even], [c, d]) in powers.iter().zip(rest) {
-            sum ^= product(even ^ c, odd ^ d);
-        }
-        if let ([power], [c]) = (last_power, last) {
-            sum ^= product(*power, *c);
-        }
-        reduce(sum) ^ self.excess ^ constant
     }
 }
 
@@ -260,8 +225,8 @@ impl SignFamily {
     pub fn new(shape: Shape, seed: Seed) -> Self {
         let mut stream = ChaCha20Rng::from_seed(seed.0);
         stream.set_stream(shape.stream());
-        let number = shape.polynomials() * shape.independence as usize;
-        Self { shape, seed, coefficients: (0..number).map(|_| stream.next_u64()).collect() }
+        let polynomials = Elements::of_polynomials(shape.independence, shape.polynomials(), || stream.next_u64());
+        Self { shape, seed, polynomials: Arc::new(polynomials) }
     }
 
     /// Rows, independence and kind.
@@ -279,111 +244,175 @@ impl SignFamily {
         self.shape.width as usize
     }
 
-    fn polynomial(&self, index: usize) -> &[u64] {
-        let r = self.shape.independence as usize;
-        &self.coefficients[index * r..(index + 1) * r]
+    fn keys<W>(&self, entries: &[(Fingerprint, W)]) -> Elements {
+        let keys: Vec<u64> = entries.iter().map(|(key, _)| key.get()).collect();
+        Elements::of_keys(Instructions::of_this_machine(), self.shape.independence, &keys)
     }
 
     /// The entries of a column that are not 0: row and sign, by row.
     pub fn column(&self, key: Fingerprint) -> Vec<(usize, i64)> {
-        let mut entries = Vec::with_capacity(self.shape.nonzeros() as usize);
-        self.for_each_entry(&Powers::of(self.shape.independence, key.get()), |row, sign| entries.push((row, sign)));
-        entries
-    }
-
-    fn for_each_entry(&self, powers: &Powers, mut visit: impl FnMut(usize, i64)) {
+        let mut column = Vec::with_capacity(self.shape.nonzeros() as usize);
+        let key = [(key, ())];
         match self.shape.signs {
             Signs::Dense => {
-                for block in 0..self.shape.polynomials() {
-                    let word = powers.word(self.polynomial(block));
-                    (0..64).for_each(|bit| visit(64 * block + bit, sign(word >> bit)));
-                }
+                let mut words = vec![Line::ZERO; self.polynomials.eights()];
+                let eights = 0..words.len();
+                Instructions::of_this_machine().words(&self.polynomials, eights, &self.keys(&key), &mut words);
+                let words = words.iter().flat_map(|line| line.0);
+                let signs = words.flat_map(|word| (0..64).map(move |bit| sign(word >> bit)));
+                column.extend((0..self.width()).zip(signs));
             }
-            Signs::Sparse { nonzeros } => {
-                let (bits, blocks_a_word) = (self.shape.position_bits(), self.shape.blocks_a_word());
-                for first in (0..nonzeros).step_by(blocks_a_word as usize) {
-                    let mut word = powers.word(self.polynomial((first / blocks_a_word) as usize));
-                    for block in first..nonzeros.min(first + blocks_a_word) {
-                        let position = word & ((1 << bits) - 1);
-                        visit(((block as usize) << bits) + position as usize, sign(word >> bits));
-                        word = word.checked_shr(bits + 1).unwrap_or(0);
-                    }
-                }
-            }
+            Signs::Sparse { .. } => self.for_each_entry(&key, |_, row, sign| column.push((row, sign))),
         }
+        column
     }
 
     /// Σ over the entries of weight · column, as T integers. The weights are not negative, and their sum is below 2⁶².
     /// Exact, so the same for any order of the entries and any number of threads.
     pub(crate) fn sum<W: Copy + Into<i64> + Sync>(&self, entries: &[(Fingerprint, W)]) -> Vec<i64> {
+        let mut counters = vec![0; self.width()];
+        self.add_to(&mut counters, entries);
+        counters
+    }
+
+    /// Adds [`sum`](Self::sum) to counters, none of which may leave ±2⁶² thereby.
+    pub(crate) fn add_to<W: Copy + Into<i64> + Sync>(&self, counters: &mut [i64], entries: &[(Fingerprint, W)]) {
         match self.shape.signs {
-            Signs::Dense => self.dense_sum(entries),
-            Signs::Sparse { .. } => self.sparse_sum(entries),
+            Signs::Dense => self.dense_add(counters, entries),
+            Signs::Sparse { .. } => self.sparse_add(counters, entries),
         }
     }
 
-    fn sparse_sum<W: Copy + Into<i64> + Sync>(&self, entries: &[(Fingerprint, W)]) -> Vec<i64> {
-        // Every thread has counters of its own: not more of them than keys enough to fill.
-        let share = entries.len().div_ceil(rayon::current_num_threads()).max(self.width() / 4).max(1024);
-        let part = |entries: &[(Fingerprint, W)]| {
-            let mut counters = vec![0i64; self.width()];
-            let mut powers = Powers::new(self.shape.independence);
-            for &(key, weight) in entries {
-                powers.set(key.get());
-                self.for_each_entry(&powers, |row, sign| counters[row] += sign * weight.into());
-            }
-            counters
-        };
-        let parts = entries.par_chunks(share).map(part);
-        parts.reduce_with(added).unwrap_or_else(|| vec![0; self.width()])
+    /// A row's sum is (sum of the weights) − 2·(sum of those with sign −1), and the latter is counted for 512 rows at once,
+    /// for one binary digit of the weights after the other.
+    fn dense_add<W: Copy + Into<i64> + Sync>(&self, counters: &mut [i64], entries: &[(Fingerprint, W)]) {
+        let instructions = Instructions::of_this_machine();
+        let total: i64 = entries.iter().map(|&(_, weight)| weight.into()).sum();
+        let planes = (i64::BITS - total.leading_zeros()) as usize;
+        if planes == 0 {
+            return;
+        }
+        let mut counts = vec![Line::ZERO; self.polynomials.eights() * planes];
+        for entries in entries.chunks(TILE * self.tiles_at_once()) {
+            let tiles: Vec<_> = entries.par_chunks(TILE).map(|tile| (self.keys(tile), digits(tile))).collect();
+            counts.par_chunks_mut(planes).enumerate().for_each_init(
+                || NO_LINES,
+                |lines, (eight, planes)| {
+                    for (keys, digits) in &tiles {
+                        instructions.words(&self.polynomials, eight..eight + 1, keys, &mut lines[..keys.number()]);
+                        instructions.add(lines, digits, planes);
+                    }
+                },
+            );
+        }
+        let rows = counters.par_chunks_mut(512).zip(counts.par_chunks(planes));
+        rows.for_each(|(counters, planes)| instructions.finish(planes, total, counters));
     }
 
-    /// By tiles of 64 keys. For a block of 64 rows their words are a square of bits; transposed, it has a word of 64 keys
-    /// for each row, and the bits set in it are counted at once, weighted by one binary digit of the weights after the
-    /// other: a row's sum is (sum of weights) − 2·(sum of the weights with sign −1).
-    fn dense_sum<W: Copy + Into<i64> + Sync>(&self, entries: &[(Fingerprint, W)]) -> Vec<i64> {
-        /// Blocks of rows a task: enough that the powers, computed once a task, do not count.
-        const BLOCKS: usize = 32;
-        let mut counters = vec![0i64; self.width()];
-        counters.par_chunks_mut(64 * BLOCKS).enumerate().for_each(|(task, rows)| {
-            let mut tile: Vec<Powers> = (0..64).map(|_| Powers::new(self.shape.independence)).collect();
-            for entries in entries.chunks(64) {
-                tile.iter_mut().zip(entries).for_each(|(powers, (key, _))| powers.set(key.get()));
-                let digits = Digits::of(entries.iter().map(|&(_, weight)| weight.into()));
-                for (block, rows) in rows.as_chunks_mut::<64>().0.iter_mut().enumerate() {
-                    let coefficients = self.polynomial(task * BLOCKS + block);
-                    let mut square = [0; 64];
-                    for (word, powers) in square.iter_mut().zip(&tile[..entries.len()]) {
-                        *word = powers.word(coefficients);
-                    }
-                    transpose(&mut square);
-                    for (row, keys) in rows.iter_mut().zip(square) {
-                        *row += digits.sum - 2 * digits.of_those(keys);
+    /// As many tiles as a processor's own cache holds.
+    fn tiles_at_once(&self) -> usize {
+        const CACHE: usize = 1 << 19;
+        (CACHE / (TILE * Elements::bytes(self.shape.independence))).max(1)
+    }
+
+    /// In batches: first the words of all their keys, then block by block of the rows, so that counters are close to each
+    /// other and every thread has blocks of its own.
+    fn sparse_add<W: Copy + Into<i64> + Sync>(&self, counters: &mut [i64], entries: &[(Fingerprint, W)]) {
+        let lines_an_eight = self.polynomials.number();
+        let eights = self.sparse_batch() / 8;
+        let rows = 1 << self.shape.position_bits();
+        let mut words = vec![Line::ZERO; eights.min(entries.len().div_ceil(8)) * lines_an_eight];
+        for entries in entries.chunks(8 * eights) {
+            let parts = words.par_chunks_mut(TILE / 8 * lines_an_eight);
+            parts.zip(entries.par_chunks(TILE)).for_each(|(lines, entries)| self.sparse_words(entries, lines));
+            let unit = entries.iter().all(|&(_, weight)| weight.into() == 1);
+            counters.par_chunks_mut(rows).enumerate().for_each(|(block, counters)| {
+                let (line, shift) = self.place_of(block);
+                let lines = words.iter().skip(line).step_by(lines_an_eight);
+                if unit {
+                    lines.zip(entries.chunks(8)).for_each(|(line, some)| scatter(counters, line, shift, some, |_| 1));
+                } else {
+                    let weight = |&(_, weight): &(Fingerprint, W)| weight.into();
+                    lines.zip(entries.chunks(8)).for_each(|(line, some)| scatter(counters, line, shift, some, weight));
+                }
+            });
+        }
+    }
+
+    /// Keys, a multiple of eight: as many as a block has rows, so that counters and not words are what a cache should keep; but
+    /// not so few that threads have nothing to do, and not so many that their words take more than a few megabytes.
+    fn sparse_batch(&self) -> usize {
+        const MOST_WORDS: usize = 1 << 19;
+        let most = MOST_WORDS / self.polynomials.number() / 8 * 8;
+        (1usize << self.shape.position_bits()).max(1 << 14).min(most).max(8)
+    }
+
+    /// For each eight keys and each polynomial a line.
+    fn sparse_words<W>(&self, entries: &[(Fingerprint, W)], lines: &mut [Line]) {
+        let keys = self.keys(entries);
+        Instructions::of_this_machine().words(&keys, 0..keys.eights(), &self.polynomials, lines);
+    }
+
+    /// In which word of a column, and from which bit on, the entry of a block is.
+    fn place_of(&self, block: usize) -> (usize, u32) {
+        let blocks_a_word = self.shape.blocks_a_word() as usize;
+        (block / blocks_a_word, (block % blocks_a_word) as u32 * (self.shape.position_bits() + 1))
+    }
+
+    /// The entries of sparse columns, key after key: with which weight, in which row, with which sign.
+    fn for_each_entry<W: Copy>(&self, entries: &[(Fingerprint, W)], mut visit: impl FnMut(W, usize, i64)) {
+        let lines_an_eight = self.polynomials.number();
+        let bits = self.shape.position_bits();
+        let places: Vec<_> = (0..self.shape.nonzeros() as usize).map(|block| self.place_of(block)).collect();
+        let mut lines = vec![Line::ZERO; entries.len().min(TILE).div_ceil(8) * lines_an_eight];
+        for entries in entries.chunks(TILE) {
+            self.sparse_words(entries, &mut lines);
+            for (lines, entries) in lines.chunks_exact(lines_an_eight).zip(entries.chunks(8)) {
+                for (i, &(_, weight)) in entries.iter().enumerate() {
+                    for (block, &(word, shift)) in places.iter().enumerate() {
+                        let (position, sign) = entry_of(lines[word].0[i] >> shift, bits);
+                        visit(weight, (block << bits) + position, sign);
                     }
                 }
             }
-        });
-        counters
+        }
     }
 
     /// The rows of Σ weight · column that may not be 0, each once: what a query multiplies a release with.
     pub(crate) fn rows<W: Copy + Into<i64> + Sync>(&self, entries: &[(Fingerprint, W)]) -> Rows {
-        let Signs::Sparse { nonzeros } = self.shape.signs else {
-            return Rows::All(self.dense_sum(entries));
+        let few = match self.shape.signs {
+            Signs::Dense => false,
+            Signs::Sparse { nonzeros } => entries.len().saturating_mul(nonzeros as usize) <= self.width() / 16,
         };
-        if entries.len().saturating_mul(nonzeros as usize) > self.width() / 16 {
-            return Rows::All(self.sparse_sum(entries));
+        if !few {
+            return Rows::All(self.sum(entries));
         }
-        let mut rows = Vec::with_capacity(entries.len() * nonzeros as usize);
-        let mut powers = Powers::new(self.shape.independence);
-        for &(key, weight) in entries {
-            powers.set(key.get());
-            self.for_each_entry(&powers, |row, sign| rows.push((row, sign * weight.into())));
-        }
+        let mut rows = Vec::with_capacity(entries.len() * self.shape.nonzeros() as usize);
+        self.for_each_entry(entries, |weight, row, sign| rows.push((row, sign * weight.into())));
         rows.sort_unstable_by_key(|&(row, _)| row);
         let merge = |same: &[(usize, i64)]| (same[0].0, same.iter().map(|&(_, value)| value).sum());
         Rows::Some(rows.chunk_by(|a, b| a.0 == b.0).map(merge).collect())
     }
+}
+
+/// Adds the weights of eight keys, or fewer, to the rows of a block.
+#[inline(always)]
+fn scatter<T>(counters: &mut [i64], words: &Line, shift: u32, entries: &[T], weight: impl Fn(&T) -> i64) {
+    let bits = counters.len().ilog2();
+    for (word, entry) in words.0.iter().zip(entries) {
+        let (position, sign) = entry_of(word >> shift, bits);
+        counters[position] += sign * weight(entry);
+    }
+}
+
+/// Position in a block, and sign.
+fn entry_of(word: u64, position_bits: u32) -> (usize, i64) {
+    ((word & ((1 << position_bits) - 1)) as usize, sign(word >> position_bits))
+}
+
+fn digits<W: Copy + Into<i64>>(tile: &[(Fingerprint, W)]) -> Digits {
+    let weights: Vec<i64> = tile.iter().map(|&(_, weight)| weight.into()).collect();
+    Digits::of(&weights)
 }
 
 /// A vector over the rows.
@@ -408,54 +437,10 @@ fn sign(bits: u64) -> i64 {
     1 - 2 * (bits & 1) as i64
 }
 
-pub(crate) fn added(mut sum: Vec<i64>, part: Vec<i64>) -> Vec<i64> {
-    sum.iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
-    sum
-}
-
-/// At most 64 weights by their binary digits.
-struct Digits {
-    sum: i64,
-    /// For each digit that any weight has: its place, and which weights have it.
-    masks: Vec<(u32, u64)>,
-}
-
-impl Digits {
-    fn of(weights: impl Iterator<Item = i64> + Clone) -> Self {
-        let any = weights.clone().fold(0, |any, weight| any | weight);
-        let having = |place: u32| {
-            weights.clone().enumerate().fold(0, |mask, (i, weight)| mask | ((weight >> place & 1) as u64) << i)
-        };
-        let masks = (0..63).filter(|place| any >> place & 1 == 1).map(|place| (place, having(place))).collect();
-        Self { sum: weights.sum(), masks }
-    }
-
-    /// The sum of the weights whose bits are set.
-    fn of_those(&self, keys: u64) -> i64 {
-        self.masks.iter().map(|&(place, mask)| i64::from((keys & mask).count_ones()) << place).sum()
-    }
-}
-
-/// Transposes a square of bits: bit j of word i becomes bit i of word j (Warren, *Hacker's Delight*, 7-3).
-fn transpose(square: &mut [u64; 64]) {
-    let (mut half, mut mask) = (32, u64::from(u32::MAX));
-    while half != 0 {
-        let mut i = 0;
-        while i < 64 {
-            let swapped = ((square[i] >> half) ^ square[i + half]) & mask;
-            square[i] ^= swapped << half;
-            square[i + half] ^= swapped;
-            i = (i + half + 1) & !half;
-        }
-        half /= 2;
-        mask ^= mask << half;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gf64::tests::slow_multiply;
+    use crate::gf64::tests::{multiply, slow_multiply};
     use proptest::prelude::*;
 
     const SEED: Seed = Seed([7; 32]);
@@ -477,7 +462,10 @@ mod tests {
     fn slow_column(family: &SignFamily, key: Fingerprint) -> Vec<(usize, i64)> {
         let shape = family.shape();
         let r = shape.independence() as usize;
-        let words: Vec<u64> = family.coefficients.chunks(r).map(|c| slow_word(c, key.get())).collect();
+        let mut stream = ChaCha20Rng::from_seed(family.seed.0);
+        stream.set_stream(shape.stream());
+        let mut next = || (0..r).map(|_| stream.next_u64()).collect::<Vec<u64>>();
+        let words: Vec<u64> = (0..shape.polynomials()).map(|_| slow_word(&next(), key.get())).collect();
         let sign_of = |word: u64, bit: usize| if word >> bit & 1 == 1 { -1 } else { 1 };
         match shape.signs() {
             Signs::Dense => (0..family.width()).map(|row| (row, sign_of(words[row / 64], row % 64))).collect(),
@@ -513,6 +501,16 @@ mod tests {
                 assert_eq!(family.column(key), slow_column(&family, key), "{shape:?} {key:?}");
             }
         }
+    }
+
+    /// By the kernels of this machine.
+    fn word_of(coefficients: &[u64], key: u64) -> u64 {
+        let (instructions, r) = (Instructions::of_this_machine(), coefficients.len() as u32);
+        let mut coefficients = coefficients.iter().copied();
+        let polynomial = Elements::of_polynomials(r, 1, || coefficients.next().unwrap());
+        let mut line = [Line::ZERO];
+        instructions.words(&Elements::of_keys(instructions, r, &[key]), 0..1, &polynomial, &mut line);
+        line[0].0[0]
     }
 
     fn inverse(a: u64) -> u64 {
@@ -556,26 +554,13 @@ mod tests {
             let r = keys.len();
             let coefficients = interpolate(&keys, &words[..r]);
             for (&key, &word) in keys.iter().zip(&words) {
-                prop_assert_eq!(Powers::of(r as u32, key).word(&coefficients), word);
+                prop_assert_eq!(word_of(&coefficients, key), word);
             }
         }
 
         #[test]
         fn words_are_those_of_the_polynomial(coefficients in prop::collection::vec(any::<u64>(), 2..=18), key: u64) {
-            let word = Powers::of(coefficients.len() as u32, key).word(&coefficients);
-            prop_assert_eq!(word, slow_word(&coefficients, key));
-        }
-
-        #[test]
-        fn transposing_swaps_bits(seed: u64) {
-            let mut square: [u64; 64] = std::array::from_fn(|i| slow_multiply(seed | 1, i as u64 + 2).rotate_left(i as u32));
-            let before = square;
-            transpose(&mut square);
-            for (i, before) in before.iter().enumerate() {
-                for (j, after) in square.iter().enumerate() {
-                    prop_assert_eq!(before >> j & 1, after >> i & 1);
-                }
-            }
+            prop_assert_eq!(word_of(&coefficients, key), slow_word(&coefficients, key));
         }
     }
 
@@ -584,7 +569,10 @@ mod tests {
     fn more_than_r_keys_are_not_independent() {
         for (r, dependent) in [(2, true), (3, true), (4, false)] {
             let family = SignFamily::dense(64, r, SEED).unwrap();
-            let word = |key: u64| Powers::of(r, key).word(family.polynomial(0));
+            let word = |key: u64| {
+                let column = family.column(Fingerprint::raw(key));
+                column.iter().fold(0, |word, &(row, sign)| word | u64::from(sign == -1) << row)
+            };
             assert_eq!(word(5) ^ word(9) ^ word(70) ^ word(5 ^ 9 ^ 70) == 0, dependent, "r = {r}");
         }
     }
@@ -592,7 +580,8 @@ mod tests {
     /// E S⁴ of one row over a set of keys, exactly: the number of (a, b, c, d) of which the product of signs is always 1,
     /// which is so iff their powers below r add up to 0, and 0 on the average otherwise.
     fn fourth_moment(keys: &[u64], r: u32) -> usize {
-        let powers: Vec<Vec<u64>> = keys.iter().map(|&key| Powers::of(r, key).powers).collect();
+        let powers_of = |&key: &u64| std::iter::successors(Some(key), move |&power| Some(multiply(power, key)));
+        let powers: Vec<Vec<u64>> = keys.iter().map(|key| powers_of(key).take(r as usize - 1).collect()).collect();
         let pairs: Vec<Vec<u64>> = powers
             .iter()
             .flat_map(|a| powers.iter().map(move |b| a.iter().zip(b).map(|(a, b)| a ^ b).collect()))

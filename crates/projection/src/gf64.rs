@@ -37,15 +37,14 @@ fn fold(word: u64) -> u64 {
     word ^ (word << 1) ^ (word << 3) ^ (word << 4)
 }
 
-/// The product in the field.
-pub(crate) fn multiply(a: u64, b: u64) -> u64 {
-    reduce(product(a, b))
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    pub(crate) fn multiply(a: u64, b: u64) -> u64 {
+        reduce(product(a, b))
+    }
 
     /// Bit by bit, as one multiplies on paper.
     pub(crate) fn slow_multiply(mut a: u64, mut b: u64) -> u64 {

@@ -9,6 +9,7 @@
 //! | [`release`] | the only place with noise: plan, privacy |
 //! | [`heavy`] | keys that occur often, released apart: what it costs and when it pays |
 //! | [`answer`] | from the release alone: value, standard error, interval |
+//! | [`mod@file`] | a release as one Parquet file that any tool opens |
 //! | [`bounds`] | the theorem, and errors predicted beforehand |
 //!
 //! ```
@@ -39,17 +40,23 @@
 pub mod answer;
 pub mod bounds;
 pub mod builder;
+mod claim;
 mod error;
 pub mod family;
+pub mod file;
 mod gf64;
 pub mod heavy;
+mod kernels;
 pub mod release;
 pub mod sketch;
+mod tally;
+mod words;
 
 pub use answer::{Answer, Interval, ProjectionRelease, Rule};
 pub use builder::Builder;
 pub use error::ProjectionError;
 pub use family::{Seed, Shape, SignFamily, Signs};
+pub use file::{FileError, ReleaseFile};
 pub use heavy::HeavyKeys;
 pub use release::{Noise, NoiseKind, Plan};
 pub use sketch::Sketch;

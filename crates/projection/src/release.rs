@@ -4,7 +4,8 @@
 //! it promises and explains itself; [`Plan::release`] reads the data, once.
 //!
 //! # Privacy
-//! A release consists of the plan, a seed drawn independently of the data, and Y = S + N: the [`Sketch`] S of the data under
+//! A release consists of the plan, a seed drawn independently of the data (and so is the public key of the fingerprints), the
+//! [heavy keys](crate::heavy) if there are to be any, and Y = S + N: the [`Sketch`] S of the data under
 //! the signs of the seed, and independent noise on each of its T rows. It is (ε, δ)-private for the stated neighbours, where a
 //! unit of privacy (a person) has at most L rows in the table. Everything computed from it costs nothing more.
 //!
@@ -31,6 +32,9 @@
 //! and so is counting: each release spends [`Plan::cost`] anew, to be [charged](tamis_noise::Ledger) before.
 //!
 //! # Limitations
+//! The promise is for tables that can be counted, and whose neighbours can: of less than 2⁴⁰ records, every row with a key as it
+//! should be. That another is refused depends on its rows: such an error is for the curator alone.
+//!
 //! Time depends on the data: do not let an analyst measure it. So does how many words are taken from the generator, where heavy
 //! keys are released apart: one or more for each key that occurs. They come last and are independent of all others, so what is
 //! released has the law that is stated. Queries may depend on earlier answers without harm to privacy; error bars are for
@@ -41,9 +45,9 @@
 //! - R. Pagh, M. Thorup, *Improved utility analysis of private CountSketch*, NeurIPS 2022: s = 1 with Gaussian noise.
 //! - D. Kane, J. Nelson, *Sparser Johnson-Lindenstrauss transforms*, J. ACM 61(1), 2014: the sparse signs.
 
+use crate::file::size::{self, Spread};
 use crate::{Builder, ProjectionError, ProjectionRelease, Seed, Shape, SignFamily, Signs, Sketch, bounds, heavy};
 use rand::CryptoRng;
-use std::f64::consts::{E, PI};
 use std::num::{NonZeroU32, NonZeroU128};
 use tamis_noise::gaussian_calibration::{add_remove, concentrated};
 use tamis_noise::stability::StabilityThreshold;
@@ -264,12 +268,6 @@ pub(crate) fn gaussian_theorem(
     bounds::theorem(squared_query_norm, squared_data_norm, multiplier, width, independence, queries, beta)
 }
 
-/// By the entropy of a bell curve of the variance of a value, in bits: what a good compressor reaches.
-pub(crate) fn file_bytes(shape: Shape, variance: f64) -> f64 {
-    // The values are whole numbers: a twelfth is the variance of what rounding adds.
-    f64::from(shape.width()) * 0.5 * (2.0 * PI * E * (variance + 1.0 / 12.0)).log2() / 8.0
-}
-
 pub(crate) fn signs_in_words(signs: Signs) -> String {
     match signs {
         Signs::Dense => "dense signs".to_owned(),
@@ -476,11 +474,12 @@ impl Plan {
         gaussian_theorem(squared_query_norm, squared_data_norm, noise, self.shape, queries, beta)
     }
 
-    /// How large a file will be, about; none if the number of records is not stated. Heavy keys come on top, at most 16 bytes
-    /// each.
+    /// How large a [file](crate::file) will be, about; none if the number of records is not stated. Heavy keys come on top, at most
+    /// 16 bytes each.
     pub fn file_bytes(&self) -> Option<f64> {
         let share = f64::from(self.shape.nonzeros()) / f64::from(self.shape.width());
-        self.stated_norm().map(|norm| file_bytes(self.shape, norm * share + self.noise.variance()))
+        let (noise, kind) = (self.noise.variance(), self.noise.kind());
+        self.stated_norm().map(|norm| size::predicted(self.shape, Spread { keys: norm * share, noise, kind }))
     }
 
     /// A release of the data. The seed is drawn before the data is read.
@@ -524,7 +523,8 @@ impl Plan {
         sketch: Sketch,
         rng: &mut R,
     ) -> Result<(SignFamily, Vec<i64>), ProjectionError> {
-        if let Some(bounded) = sketch.rows_per_unit().filter(|&bounded| bounded > self.rows_per_unit) {
+        if !sketch.rows_per_unit().within(self.rows_per_unit) {
+            let bounded = sketch.rows_per_unit().known();
             return Err(ProjectionError::RowsBeyondPlan { planned: self.rows_per_unit, bounded });
         }
         let (family, mut values) = sketch.into_parts();

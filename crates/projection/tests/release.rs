@@ -501,6 +501,17 @@ fn more_rows_a_unit_than_planned_are_refused() {
     parts.merge(Sketch::of(&family, &bounded(1)).unwrap()).unwrap();
     let refused = plan(1).release_sketch(parts, &mut ChaCha12Rng::seed_from_u64(0)).map(drop);
     assert_eq!(refused, refusal(1, 2));
+
+    // Whatever comes to it, a bound that is known is not forgotten: neither rows without one, nor none at all.
+    let with_none = bounded(2).merge(&Histogram::builder().build()).unwrap();
+    assert_eq!(release(1, &with_none), refusal(1, 2));
+    let parts = [bounded(1), bounded(1)];
+    let folded = parts.iter().try_fold(Histogram::default(), |sum, part| sum.merge(part)).unwrap();
+    assert_eq!(release(1, &folded), refusal(1, 2));
+    let mut sketch = Sketch::of(&family, &bounded(2)).unwrap();
+    sketch.add(Fingerprint::raw(1), 0).unwrap();
+    let refused = plan(1).release_sketch(sketch, &mut ChaCha12Rng::seed_from_u64(0)).map(drop);
+    assert_eq!(refused, refusal(1, 2));
 }
 
 #[test]

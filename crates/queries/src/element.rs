@@ -22,6 +22,8 @@
 //! Bytes are bytes: no case, space or Unicode form is changed. Whoever wants `Ann@` and `ann@` to be one key says so
 //! before the element is made, and does it for data and queries alike.
 
+use std::fmt;
+
 /// One key, held as its encoding. See the [module](self) for the bytes.
 ///
 /// ```
@@ -32,11 +34,18 @@
 /// assert_ne!(Element::number(7), text("7"));
 /// assert_eq!(text("c").encode(), [2, 1, 0, 0, 0, 0, 0, 0, 0, b'c']);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Element {
     // Held encoded: then equality of elements is equality of encodings by construction, and a deeply nested tuple
     // costs no recursion to hash, compare or drop.
     encoding: Vec<u8>,
+}
+
+/// Without the bytes: they may be somebody's data.
+impl fmt::Debug for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Element").finish_non_exhaustive()
+    }
 }
 
 /// Packed bits that are no element. The value is not repeated: it may be somebody's data.

@@ -18,7 +18,7 @@
 //! O(log distinct) a row on average; 64 bytes for each distinct key while rows are read, 16 afterwards. There is no
 //! hash table, so whoever chooses the keys cannot drive this up.
 
-use crate::Fingerprint;
+use crate::{Fingerprint, RowsPerUnit};
 use std::fmt;
 
 /// Checked, non-negative counts of fingerprints.
@@ -36,7 +36,7 @@ pub struct Histogram {
     // Sorted by fingerprint, each once, every count positive, `total` their sum and at most MAX_TOTAL.
     entries: Vec<(Fingerprint, i64)>,
     total: i64,
-    rows_per_unit: Option<u32>,
+    rows_per_unit: RowsPerUnit,
 }
 
 /// Without the counts: they are the data.
@@ -59,6 +59,9 @@ pub enum HistogramError {
     /// More taken away than is there.
     #[error("a key must not be removed more often than it occurs")]
     NotThere,
+    /// Rows taken away after a bound on the rows of a unit.
+    #[error("rows cannot be removed after a bound on the rows of a unit: remove them before")]
+    Bounded,
 }
 
 impl Histogram {
@@ -99,19 +102,20 @@ impl Histogram {
         self.entries.iter().map(|&(_, count)| u128::from(count.unsigned_abs()).pow(2)).sum()
     }
 
-    /// L: how many rows a unit of privacy has at most, if a [`ContributionBound`](crate::ContributionBound) stood before it.
-    pub fn rows_per_unit(&self) -> Option<u32> {
+    /// What is known of L, how many rows a unit of privacy has at most: what a [`ContributionBound`](crate::ContributionBound)
+    /// that stood before it says.
+    pub fn rows_per_unit(&self) -> RowsPerUnit {
         self.rows_per_unit
     }
 
     /// The same rows, said to have been bounded.
     pub(crate) fn bounded(self, rows_per_unit: u32) -> Self {
-        Self { rows_per_unit: Some(rows_per_unit), ..self }
+        Self { rows_per_unit: RowsPerUnit::bounded(rows_per_unit), ..self }
     }
 
     /// The rows of both. Cost: O(distinct of both).
     ///
-    /// A unit may have rows in both: so the bounds on its rows add up, and are unknown if one of them is.
+    /// A unit may have rows in both, so the bounds on its rows [add up](RowsPerUnit::and).
     ///
     /// ```
     /// use tamis_queries::{Fingerprint, Histogram};
@@ -125,7 +129,7 @@ impl Histogram {
     /// If they are more than [`MAX_TOTAL`](Self::MAX_TOTAL) together.
     pub fn merge(&self, other: &Self) -> Result<Self, HistogramError> {
         let total = checked_total(self.total, other.total)?;
-        let rows_per_unit = self.rows_per_unit.zip(other.rows_per_unit).and_then(|(rows, more)| rows.checked_add(more));
+        let rows_per_unit = self.rows_per_unit.and(other.rows_per_unit);
         Ok(Self { entries: summed([self.entries(), other.entries()].concat()), total, rows_per_unit })
     }
 
@@ -136,14 +140,18 @@ impl Histogram {
     /// let ann = Fingerprint::raw(1);
     /// let mut rows = Histogram::builder().add(ann, 2)?.build();
     /// rows.remove(ann, 2)?;
-    /// assert_eq!(rows, Histogram::default());
+    /// assert_eq!(rows.total(), 0);
     /// assert_eq!(rows.remove(ann, 1), Err(HistogramError::NotThere));
     /// # Ok::<(), HistogramError>(())
     /// ```
     ///
     /// # Errors
-    /// If `count` is negative, or there are fewer; then nothing is changed.
+    /// If `count` is negative, or there are fewer; then nothing is changed. If the rows of a unit were bounded: of those that were
+    /// not kept there is nothing to remove, so another's rows would go in their place.
     pub fn remove(&mut self, fingerprint: Fingerprint, count: i64) -> Result<(), HistogramError> {
+        if self.rows_per_unit.known() > 0 {
+            return Err(HistogramError::Bounded);
+        }
         if count < 0 {
             return Err(HistogramError::Negative);
         }
@@ -214,7 +222,7 @@ impl HistogramBuilder {
         self.settle();
         let Self { merged: mut entries, total, .. } = std::mem::take(self);
         entries.shrink_to_fit();
-        Histogram { entries, total, rows_per_unit: None }
+        Histogram { entries, total, rows_per_unit: RowsPerUnit::UNKNOWN }
     }
 }
 

@@ -35,6 +35,7 @@ pub mod grid;
 pub mod histogram;
 pub mod keys;
 pub mod query;
+pub mod rows;
 pub mod workload;
 
 pub use conjunction::{Columns, Conjunction, ConjunctionError};
@@ -45,4 +46,5 @@ pub use grid::{Grid, GridError};
 pub use histogram::{Histogram, HistogramBuilder, HistogramError};
 pub use keys::{KeyError, KeyKind, Keys};
 pub use query::{QueryError, SparseQuery};
+pub use rows::RowsPerUnit;
 pub use workload::{Workload, WorkloadError};

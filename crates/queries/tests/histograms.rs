@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use tamis_queries::{
     ContributionBound, Element, Fingerprint, FingerprintKey, Histogram, HistogramBuilder, HistogramError, NoRows,
+    RowsPerUnit,
 };
 
 fn histogram(rows: &[(u64, i64)]) -> Histogram {
@@ -98,7 +99,7 @@ proptest! {
             }
         }
         prop_assert!(agrees(&builder.build(), &counted(&accepted)));
-        prop_assert_eq!(builder.build(), Histogram::default()); // empty afterwards
+        prop_assert!(builder.build().entries().is_empty()); // empty afterwards
     }
 }
 
@@ -110,6 +111,15 @@ fn merging_too_much_is_refused() {
     assert_eq!(full.squared_norm(), 1 << 80);
     assert_eq!(full.clone().remove(Fingerprint::raw(1), -1), Err(HistogramError::Negative));
     assert_eq!(full.clone().remove(Fingerprint::raw(3), 0), Ok(()));
+}
+
+/// Of a unit with five rows, two were kept: taking all five away would take others' rows.
+#[test]
+fn nothing_is_removed_after_a_bound() {
+    let mut kept = bounded(2, &[(1, 1), (1, 2), (1, 3), (1, 4), (1, 5)]).histogram().unwrap();
+    for row in 1..=5 {
+        assert_eq!(kept.remove(Fingerprint::raw(row), 1), Err(HistogramError::Bounded));
+    }
 }
 
 /// Enough rows to be settled several times on the way, few and many distinct keys.
@@ -215,18 +225,24 @@ fn debug_output_does_not_tell_the_data() {
     bound.add(&Element::bytes(b"ann@example.org"), Fingerprint::raw(987_654_321));
     let mut builder = Histogram::builder();
     builder.add(Fingerprint::raw(987_654_321), 123_456_789).unwrap();
-    let texts = [format!("{bound:?}"), format!("{builder:?}"), format!("{:?}", builder.build())];
+    let element = Element::bytes(b"ann@example.org");
+    let texts =
+        [format!("{element:?}"), format!("{bound:?}"), format!("{builder:?}"), format!("{:?}", builder.build())];
     for text in texts {
         assert!(!text.contains("987654321") && !text.contains("123456789") && !text.contains("97, 110"), "{text}");
     }
 }
 
-/// Of a unit that has rows in two parts, both bounds count; without one, nothing is known.
+/// Of a unit that has rows in two parts, both bounds count; what is merged with rows without a bound, or with none, keeps its own.
 #[test]
 fn bounds_of_parts_add_up() {
     let part = || bounded(2, &[(1, 1), (1, 2), (1, 3)]).histogram().unwrap();
-    assert_eq!(part().rows_per_unit(), Some(2));
-    assert_eq!(part().merge(&part()).unwrap().rows_per_unit(), Some(4));
-    let unbounded = Histogram::builder().build();
-    assert_eq!(part().merge(&unbounded).unwrap().rows_per_unit(), None);
+    let rows = |histogram: Histogram| (histogram.rows_per_unit().bound(), histogram.rows_per_unit().known());
+    assert_eq!(rows(part()), (Some(2), 2));
+    assert_eq!(rows(part().merge(&part()).unwrap()), (Some(4), 4));
+    let folded = [part(), part()].iter().try_fold(Histogram::default(), |sum, part| sum.merge(part)).unwrap();
+    assert_eq!(rows(folded), (Some(4), 4));
+    assert_eq!(rows(part().merge(&Histogram::builder().build()).unwrap()), (None, 2));
+    let most = RowsPerUnit::bounded(u32::MAX);
+    assert!(!most.and(most).within(u32::MAX - 1));
 }

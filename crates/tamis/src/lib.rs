@@ -1,11 +1,12 @@
 //! Differentially private answers to sparse queries over huge universes.
 //!
-//! This is the crate to add to a `Cargo.toml`. What it offers today is the sparse vector technique and what stands under it:
-//! checked privacy parameters, exact integer noise, composition.
+//! This is the crate to add to a `Cargo.toml`. What it offers today is the sparse vector technique, projection
+//! releases, and what stands under both: checked privacy parameters, exact integer noise, composition.
 //!
 //! | you want to | start at |
 //! | ----------- | -------- |
 //! | watch a long stream and pay only for alerts | [`noise::sparse_vector`] |
+//! | publish a table once and count any lists of keys in it | [`projection`] |
 //! | add noise to integers and know how far off they are | [`noise::LaplaceMechanism`], [`noise::GaussianMechanism`] |
 //! | know what many mechanisms cost together | [`noise::composition`] |
 //! | spend a budget exactly | [`noise::Ledger`] |
@@ -14,6 +15,7 @@
 //! The README has a whole program.
 
 pub use tamis_noise as noise;
+pub use tamis_projection as projection;
 pub use tamis_queries as queries;
 
 /// The programs in the README are compiled and run with the tests.

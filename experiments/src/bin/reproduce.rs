@@ -5,5 +5,7 @@ fn main() -> std::process::ExitCode {
         Box::new(tamis_experiments::svt_accuracy::experiment()),
         Box::new(tamis_experiments::svt_monitoring::experiment()),
         Box::new(tamis_experiments::composition::experiment()),
+        Box::new(tamis_experiments::projection_accuracy::experiment()),
+        Box::new(tamis_experiments::projection_independence::experiment()),
     ])
 }

@@ -4,7 +4,7 @@ use super::{Place, Row, Source, unreadable};
 use crate::failure::Failure;
 use std::io::{BufRead, Read};
 
-/// Longest line accepted, in bytes.
+/// Longest line accepted, in bytes, unless more is asked for.
 const LONGEST: usize = 1 << 20;
 
 const TEXT_WANTED: &str = "save the data as plain UTF-8 text with LF line ends; unpack it first if it is compressed";
@@ -16,11 +16,17 @@ pub struct Lines {
     bytes: Vec<u8>,
     number: u64,
     blank: Option<u64>,
+    longest: usize,
 }
 
 impl Lines {
     pub fn new(text: Box<dyn BufRead>, source: Source) -> Self {
-        Self { text, source, bytes: Vec::new(), number: 0, blank: None }
+        Self { text, source, bytes: Vec::new(), number: 0, blank: None, longest: LONGEST }
+    }
+
+    /// The same, with lines up to so many bytes: a whole number of MiB.
+    pub fn up_to(self, longest: usize) -> Self {
+        Self { longest, ..self }
     }
 
     pub fn source(&self) -> &Source {
@@ -56,7 +62,7 @@ impl Lines {
     fn fetch(&mut self) -> Result<bool, Failure> {
         self.bytes.clear();
         // Room for the longest line and its end, and no more: a line may never end.
-        let mut bounded = (&mut self.text).take(LONGEST as u64 + 2);
+        let mut bounded = (&mut self.text).take(self.longest as u64 + 2);
         let read = bounded.read_until(b'\n', &mut self.bytes);
         if read.map_err(|error| unreadable(&self.source, &error))? == 0 {
             return Ok(false);
@@ -77,8 +83,8 @@ impl Lines {
         if self.bytes.contains(&b'\r') {
             return Err(malformed(self.number, "holds a carriage return without a line feed"));
         }
-        if self.bytes.len() > LONGEST {
-            return Err(malformed(self.number, "is longer than 1 MiB"));
+        if self.bytes.len() > self.longest {
+            return Err(malformed(self.number, &format!("is longer than {} MiB", self.longest >> 20)));
         }
         Ok(true)
     }

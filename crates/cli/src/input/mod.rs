@@ -23,13 +23,20 @@
 mod csv;
 mod lines;
 mod parquet;
+mod table;
+
+pub use csv::Fields;
+pub use lines::Lines;
+pub use table::{Role, Table};
 
 use crate::failure::Failure;
+use crate::progress::Progress;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tamis::noise::{Rational, parse_rational};
 
 /// One row as read: nothing is interpreted yet.
 #[derive(Debug, PartialEq, Eq)]
@@ -82,9 +89,27 @@ impl fmt::Display for Source {
     }
 }
 
+/// A source that was opened, by what it is.
+enum Opened {
+    /// A pipe or the like.
+    Stream(Box<dyn BufRead>),
+    /// A regular file of text.
+    Plain(File),
+    /// A regular file in the Parquet format.
+    Parquet(File),
+}
+
+/// How much of a file is read at a time, in bytes.
+const AHEAD: usize = 1 << 16;
+
 pub type Rows = Box<dyn Iterator<Item = Result<Row, Failure>>>;
 
 impl Source {
+    /// What an argument names: a file, or standard input as `-`.
+    pub fn of(path: &Path) -> Self {
+        if path == Path::new("-") { Self::Stdin } else { Self::File(path.to_owned()) }
+    }
+
     /// Whether the source can be read twice: once to check it, once to answer.
     pub fn is_regular_file(&self) -> bool {
         match self {
@@ -95,6 +120,43 @@ impl Source {
 
     /// Starts reading. With `follow`, a file that ends is waited upon for more.
     pub fn open(&self, columns: &Columns, follow: bool) -> Result<Rows, Failure> {
+        match self.begin()? {
+            Opened::Stream(text) => self.rows(text, columns),
+            Opened::Plain(file) if follow => self.rows(Box::new(BufReader::new(Following { file, read: 0 })), columns),
+            Opened::Plain(file) => self.rows(Box::new(BufReader::new(file)), columns),
+            Opened::Parquet(file) => parquet::rows(file, self, columns, follow),
+        }
+    }
+
+    /// Opens a table and finds its columns, before any row is read.
+    pub fn table(&self, columns: &[(&str, Role)], progress: &Progress) -> Result<Table, Failure> {
+        match self.begin()? {
+            Opened::Stream(text) => Table::of_text(Box::new(progress.counting(text)), self, columns),
+            Opened::Plain(file) => {
+                progress.expect(file.metadata().map_or(0, |metadata| metadata.len()));
+                Table::of_text(Box::new(BufReader::with_capacity(AHEAD, progress.counting(file))), self, columns)
+            }
+            Opened::Parquet(file) => Table::of_parquet(file, self, columns),
+        }
+    }
+
+    /// The lines of a text.
+    pub fn lines(&self) -> Result<Lines, Failure> {
+        let text: Box<dyn BufRead> = match self.begin()? {
+            Opened::Stream(text) => text,
+            Opened::Plain(file) => Box::new(BufReader::with_capacity(AHEAD, file)),
+            Opened::Parquet(_) => {
+                return Err(Failure::input(
+                    format_args!("{self} is a Parquet file, and lines of text are wanted"),
+                    "export it as text",
+                ));
+            }
+        };
+        Ok(Lines::new(text, self.clone()))
+    }
+
+    /// Opens the source and finds out what it is.
+    fn begin(&self) -> Result<Opened, Failure> {
         match self {
             Self::Stdin => {
                 let mut stdin = io::stdin().lock();
@@ -105,7 +167,7 @@ impl Source {
                         "give the file by its path",
                     ));
                 }
-                self.text(Box::new(stdin), columns)
+                Ok(Opened::Stream(Box::new(stdin)))
             }
             Self::File(path) => {
                 let mut file = File::open(path).map_err(|error| unreadable(self, &error))?;
@@ -113,22 +175,18 @@ impl Source {
                     return Err(unreadable(self, &io::ErrorKind::IsADirectory.into()));
                 }
                 if !path.is_file() {
-                    return self.text(Box::new(BufReader::new(file)), columns);
+                    return Ok(Opened::Stream(Box::new(BufReader::new(file))));
                 }
                 if has_parquet_name(path) || starts_as_parquet(&mut file).map_err(|error| unreadable(self, &error))? {
-                    return parquet::rows(file, self, columns, follow);
+                    return Ok(Opened::Parquet(file));
                 }
-                if follow {
-                    self.text(Box::new(BufReader::new(Following { file, read: 0 })), columns)
-                } else {
-                    self.text(Box::new(BufReader::new(file)), columns)
-                }
+                Ok(Opened::Plain(file))
             }
         }
     }
 
-    fn text(&self, text: Box<dyn BufRead>, columns: &Columns) -> Result<Rows, Failure> {
-        let lines = lines::Lines::new(text, self.clone());
+    fn rows(&self, text: Box<dyn BufRead>, columns: &Columns) -> Result<Rows, Failure> {
+        let lines = Lines::new(text, self.clone());
         Ok(match &columns.value {
             None => Box::new(lines::numbers(lines)),
             Some(value) => Box::new(csv::rows(lines, value, columns.label.as_deref())?),
@@ -148,10 +206,15 @@ fn starts_as_parquet(file: &mut File) -> io::Result<bool> {
     Ok(start == parquet::MAGIC)
 }
 
+/// A decimal number, exactly. A fraction is a parameter's privilege: in data, `3/8` is more likely a date.
+pub fn decimal(text: &str) -> Option<Rational> {
+    if text.contains('/') { None } else { parse_rational(text) }
+}
+
 fn unreadable(source: &Source, error: &io::Error) -> Failure {
     Failure::input(
         format_args!("cannot read {source}: {error}"),
-        "give a readable CSV or Parquet file, or `-` for standard input",
+        "give a file that can be read (a table as CSV or Parquet), or `-` for standard input",
     )
 }
 
@@ -180,14 +243,7 @@ fn suggestion(names: &[String], wanted: &str) -> String {
     {
         return "its first line has no comma; only commas separate columns here, not semicolons or tabs".to_owned();
     }
-    let closeness = |name: &String| {
-        let (name, wanted) = (name.to_lowercase(), wanted.to_lowercase());
-        // The one for a name cut short or begun right, the other for a slip of the fingers in a short name.
-        strsim::jaro_winkler(&name, &wanted).max(strsim::normalized_damerau_levenshtein(&name, &wanted) + 0.1)
-    };
-    let nearest =
-        names.iter().max_by(|a, b| closeness(a).total_cmp(&closeness(b))).filter(|name| closeness(name) > 0.7);
-    let Some(nearest) = nearest else {
+    let Some(nearest) = nearest(names, wanted) else {
         return format!(
             "none of its {} columns has a name like that (a CSV file needs a first line with the names of its columns)",
             names.len()
@@ -196,6 +252,16 @@ fn suggestion(names: &[String], wanted: &str) -> String {
     let listed: Vec<String> = names.iter().take(LISTED).map(|name| format!("{name:?}")).collect();
     let more = if names.len() > LISTED { format!(" and {} more", names.len() - LISTED) } else { String::new() };
     format!("did you mean {nearest:?}? the columns are {}{more}", listed.join(", "))
+}
+
+/// The name that is most like the wanted one, if one is.
+pub fn nearest<'a>(names: &'a [String], wanted: &str) -> Option<&'a String> {
+    let closeness = |name: &String| {
+        let (name, wanted) = (name.to_lowercase(), wanted.to_lowercase());
+        // The one for a name cut short or begun right, the other for a slip of the fingers in a short name.
+        strsim::jaro_winkler(&name, &wanted).max(strsim::normalized_damerau_levenshtein(&name, &wanted) + 0.1)
+    };
+    names.iter().max_by(|a, b| closeness(a).total_cmp(&closeness(b))).filter(|name| closeness(name) > 0.7)
 }
 
 /// A file read as it grows: it never ends.

@@ -1,6 +1,6 @@
-//! One column, and perhaps a label, of a Parquet file.
+//! Columns of a Parquet file.
 
-use super::{Columns, Place, Row, Rows, Source, position};
+use super::{Columns, Place, Role, Row, Rows, Source, position};
 use crate::failure::Failure;
 use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as PhysicalType};
 use parquet::errors::ParquetError;
@@ -8,6 +8,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::record::reader::RowIter;
 use parquet::schema::types::Type;
+use std::borrow::Cow;
 use std::fs::File;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -15,51 +16,146 @@ use std::sync::Arc;
 /// The first four bytes of every Parquet file.
 pub const MAGIC: &[u8] = b"PAR1";
 
-/// Opens the file and checks the types of its columns before any row is read.
+/// One column, and perhaps a label: the types are checked before any row is read.
 pub fn rows(file: File, source: &Source, columns: &Columns, follow: bool) -> Result<Rows, Failure> {
     if follow {
         return Err(Failure::input("a Parquet file cannot be followed: it does not grow", "leave out --follow"));
     }
-    let reader = guarded(source, || SerializedFileReader::new(file))?.map_err(|error| unreadable(source, &error))?;
-    let schema = reader.metadata().file_metadata().schema().clone();
-    let names: Vec<String> = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
+    let opened = Opened::new(file, source)?;
     let Some(value) = &columns.value else {
         return Err(Failure::input(
             "a Parquet file has named columns, and none was chosen",
-            format_args!("add --column with one of: {}", names.join(", ")),
+            format_args!("add --column with one of: {}", opened.names.join(", ")),
         ));
     };
-    let value = schema.get_fields()[position(&names, value, source)?].clone();
-    let label = columns.label.as_deref().map(|label| position(&names, label, source)).transpose()?;
-    let label = label.map(|label| schema.get_fields()[label].clone());
+    let value = opened.column(value)?;
+    let label = columns.label.as_deref().map(|label| opened.column(label)).transpose()?;
     require(is_number(&value), &value, "whole or floating-point numbers or decimals")?;
     if let Some(label) = &label {
         require(is_number(label) || is_text_or_time(label), label, "text, dates, times or numbers")?;
     }
     let mut wanted = vec![value.clone()];
     wanted.extend(label.clone());
-    let projection = Type::group_type_builder(schema.name()).with_fields(wanted).build();
-    let mut iterator = projection
-        .and_then(|projection| RowIter::from_file_into(Box::new(reader)).project(Some(projection)))
-        .map_err(|error| unreadable(source, &error))?;
-    let source = source.clone();
-    let mut next =
-        move || guarded(&source, || iterator.next())?.transpose().map_err(|error| unreadable(&source, &error));
-    let rows = std::iter::from_fn(move || next().transpose());
-    Ok(Box::new(rows.zip(1..).map(move |(row, number)| {
-        let row = row?;
-        let text = |column: &Type| {
-            let field = row.get_column_iter().find(|(name, _)| *name == column.name());
-            // Cannot fail: the projection names the column.
-            text(field.expect("a projected column").1)
-        };
-        let whole_up_to = match value.get_physical_type() {
-            PhysicalType::FLOAT => Some(1 << f32::MANTISSA_DIGITS),
-            PhysicalType::DOUBLE => Some(1 << f64::MANTISSA_DIGITS),
-            _ => None,
-        };
-        Ok(Row { place: Place::Row(number), label: label.as_deref().map(text), cell: text(&value), whole_up_to })
+    let mut records = opened.project(wanted)?;
+    let rows = std::iter::from_fn(move || records.next().transpose());
+    Ok(Box::new(rows.map(move |row| {
+        let (number, row) = row?;
+        let text = |column: &Type| text(cell(&row, column.name())).into_owned();
+        Ok(Row {
+            place: Place::Row(number),
+            label: label.as_deref().map(text),
+            cell: text(&value),
+            whole_up_to: whole_up_to(&value),
+        })
     })))
+}
+
+/// Several columns.
+pub struct Table {
+    names: Vec<String>,
+    columns: Vec<Arc<Type>>,
+    records: Records,
+}
+
+impl Table {
+    /// The types are checked before any row is read. A column may be asked for twice.
+    pub fn open(file: File, source: &Source, columns: &[(&str, Role)]) -> Result<Self, Failure> {
+        let opened = Opened::new(file, source)?;
+        let mut found: Vec<Arc<Type>> = Vec::new();
+        for (name, role) in columns {
+            let column = opened.column(name)?;
+            match role {
+                Role::Name => require(is_name(&column), &column, "text, whole numbers, dates or times")?,
+                Role::Number => require(is_number(&column), &column, "whole or floating-point numbers or decimals")?,
+            }
+            found.push(column);
+        }
+        let mut wanted = found.clone();
+        wanted.sort_by(|a, b| a.name().cmp(b.name()));
+        wanted.dedup_by(|a, b| a.name() == b.name());
+        Ok(Self { names: opened.names.clone(), columns: found, records: opened.project(wanted)? })
+    }
+
+    /// The names of all columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Up to where a column asked for holds every whole number, if it holds floating-point numbers.
+    pub fn whole_up_to(&self, column: usize) -> Option<u64> {
+        whole_up_to(&self.columns[column])
+    }
+
+    /// Shows every row, until one is refused.
+    pub fn for_each(mut self, mut visit: impl FnMut(Place, &[&str]) -> Result<(), Failure>) -> Result<(), Failure> {
+        while let Some((number, row)) = self.records.next()? {
+            let texts: Vec<Cow<str>> = self.columns.iter().map(|column| text(cell(&row, column.name()))).collect();
+            let cells: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+            visit(Place::Row(number), &cells)?;
+        }
+        Ok(())
+    }
+}
+
+/// A file whose index has been read.
+struct Opened {
+    reader: SerializedFileReader<File>,
+    source: Source,
+    schema: Type,
+    names: Vec<String>,
+}
+
+impl Opened {
+    fn new(file: File, source: &Source) -> Result<Self, Failure> {
+        let reader =
+            guarded(source, || SerializedFileReader::new(file))?.map_err(|error| unreadable(source, &error))?;
+        let schema = reader.metadata().file_metadata().schema().clone();
+        let names = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
+        Ok(Self { reader, source: source.clone(), schema, names })
+    }
+
+    fn column(&self, name: &str) -> Result<Arc<Type>, Failure> {
+        Ok(self.schema.get_fields()[position(&self.names, name, &self.source)?].clone())
+    }
+
+    /// The rows, of which only these columns are read.
+    fn project(self, columns: Vec<Arc<Type>>) -> Result<Records, Failure> {
+        let projection = Type::group_type_builder(self.schema.name()).with_fields(columns).build();
+        let iterator = projection
+            .and_then(|projection| RowIter::from_file_into(Box::new(self.reader)).project(Some(projection)))
+            .map_err(|error| unreadable(&self.source, &error))?;
+        Ok(Records { iterator, source: self.source, number: 0 })
+    }
+}
+
+/// Rows with their numbers, from 1.
+struct Records {
+    iterator: RowIter<'static>,
+    source: Source,
+    number: u64,
+}
+
+impl Records {
+    fn next(&mut self) -> Result<Option<(u64, parquet::record::Row)>, Failure> {
+        let Some(row) = guarded(&self.source, || self.iterator.next())? else { return Ok(None) };
+        self.number += 1;
+        row.map(|row| Some((self.number, row))).map_err(|error| unreadable(&self.source, &error))
+    }
+}
+
+/// The cell of a column that was read.
+fn cell<'row>(row: &'row parquet::record::Row, name: &str) -> &'row Field {
+    // Cannot fail: the projection names the column.
+    row.get_column_iter().find(|(column, _)| *column == name).expect("a projected column").1
+}
+
+/// Up to here a floating-point column holds every whole number, beyond only some.
+fn whole_up_to(column: &Type) -> Option<u64> {
+    match column.get_physical_type() {
+        PhysicalType::FLOAT => Some(1 << f32::MANTISSA_DIGITS),
+        PhysicalType::DOUBLE => Some(1 << f64::MANTISSA_DIGITS),
+        _ => None,
+    }
 }
 
 /// The library panics on some damaged files, where an error would do.
@@ -68,13 +164,13 @@ fn guarded<T>(source: &Source, step: impl FnOnce() -> T) -> Result<T, Failure> {
 }
 
 /// What a CSV file would hold.
-fn text(field: &Field) -> String {
+fn text(field: &Field) -> Cow<'_, str> {
     match field {
-        Field::Null => String::new(),
-        Field::Str(text) => text.clone(),
-        Field::Float(value) => exact_decimal(f64::from(*value)),
-        Field::Double(value) => exact_decimal(*value),
-        other => other.to_string(),
+        Field::Null => Cow::Borrowed(""),
+        Field::Str(text) => Cow::Borrowed(text),
+        Field::Float(value) => Cow::Owned(exact_decimal(f64::from(*value))),
+        Field::Double(value) => Cow::Owned(exact_decimal(*value)),
+        other => Cow::Owned(other.to_string()),
     }
 }
 
@@ -113,6 +209,12 @@ fn is_number(column: &Type) -> bool {
             PhysicalType::FLOAT | PhysicalType::DOUBLE => true,
             _ => false,
         }
+}
+
+/// Not floating-point numbers: there is more than one text for each, and a list could not know which was meant.
+fn is_name(column: &Type) -> bool {
+    let float = matches!(column.get_physical_type(), PhysicalType::FLOAT | PhysicalType::DOUBLE);
+    is_text_or_time(column) || is_number(column) && !float
 }
 
 fn is_text_or_time(column: &Type) -> bool {

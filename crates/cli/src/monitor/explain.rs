@@ -1,8 +1,9 @@
 //! `tamis monitor --explain`: what a run would cost and be worth. Reads no data at all.
 
-use super::report::{Format, alpha, guarantee, length, percentage, plural, privacy, vacuity, weak};
+use super::report::{alpha, guarantee, length, privacy, vacuity};
 use super::{Request, Variant};
 use crate::failure::Failure;
+use crate::output::{Format, percentage, plural, weak};
 use serde::Serialize;
 use std::fmt::{self, Display};
 use std::io::{self, Write};

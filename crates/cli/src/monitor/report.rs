@@ -1,21 +1,15 @@
 //! What a run prints: alerts on standard output as they happen, everything else on standard error.
 
 use super::Request;
+use crate::output::{Format, line, percentage, plural, printable, row, weak, write};
 use serde::Serialize;
 use std::io::{self, Write};
 use tamis::noise::sparse_vector::accuracy::{Meaning, meaning};
 use tamis::noise::sparse_vector::{Plan, Report as Carries};
-use tamis::noise::{Budget, Neighbours, Rational, StreamKind};
+use tamis::noise::{Neighbours, StreamKind};
 
 /// Version of the JSON lines. A reader must refuse a number that it does not know.
 pub const SCHEMA: &str = "tamis.monitor/1";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
-    Text,
-    Json,
-    Csv,
-}
 
 /// One alert.
 #[derive(Debug)]
@@ -256,54 +250,4 @@ pub fn privacy(request: &Request, plan: &Plan) -> [String; 3] {
         format!("neighbours: {}, {unit}, which changes each value by at most {sensitivity}", setting.neighbours),
         format!("mechanism: {}", plan.variant()),
     ]
-}
-
-pub fn percentage(probability: f64) -> String {
-    // Twelve digits hide the binary rounding of 1 - 0.05 and the like.
-    format!("{} %", (probability * 1e14).round() / 1e12)
-}
-
-pub fn plural(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
-/// A label without characters that could command a terminal.
-fn printable(label: &str) -> String {
-    label.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
-}
-
-fn line(event: &impl Serialize) -> io::Result<()> {
-    let mut text = serde_json::to_vec(event)?;
-    text.push(b'\n');
-    write(&text)
-}
-
-fn row(fields: &[&str]) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(fields)?;
-    // Cannot fail: a vector takes every byte.
-    write(&writer.into_inner().expect("memory is writable"))
-}
-
-/// One write and one flush, so that a line is never seen half.
-fn write(bytes: &[u8]) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(bytes)?;
-    stdout.flush()
-}
-
-/// What is to be said of a budget that protects nobody, though its arithmetic is right.
-pub fn weak(budget: &Budget) -> Option<String> {
-    if *budget.delta().as_rational() > Rational::from_parts(1.into(), 1000u16.into()) {
-        return Some(format!(
-            "a delta of {0} allows the data of {0} of all units to be given away whole",
-            budget.delta()
-        ));
-    }
-    (*budget.epsilon().as_rational() > Rational::from(20)).then(|| {
-        let epsilon = budget.epsilon();
-        format!(
-            "an epsilon of {epsilon} hides next to nothing: whoever sees the output may be sure of what one unit did"
-        )
-    })
 }

@@ -1,15 +1,13 @@
 //! From arguments to checked parameters. Nothing here reads data.
 
 use super::{Arguments, Variant};
+use crate::arguments::{beta, number, parameter, whole, wrong};
 use crate::failure::Failure;
-use crate::input::{Columns, Place, Row, Source};
-use std::fmt::Display;
+use crate::input::{Columns, Place, Row, Source, decimal};
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use tamis::noise::sparse_vector::{Plan, PlanError, Setting};
-use tamis::noise::{
-    Beta, Budget, Delta, Epsilon, Hits, Neighbours, Queries, Rational, Sensitivity, StreamKind, parse_rational,
-};
+use tamis::noise::{Beta, Budget, Delta, Epsilon, Hits, Neighbours, Queries, Rational, Sensitivity, StreamKind};
 use tamis::queries::Grid;
 
 /// What was asked for, checked.
@@ -93,7 +91,7 @@ impl Request {
     /// Where the data come from. Standard input is taken by default, unless somebody sits there.
     pub fn source(&self, file: Option<&Path>) -> Result<Source, Failure> {
         match file {
-            Some(path) if path != Path::new("-") => Ok(Source::File(path.to_owned())),
+            Some(path) => Ok(Source::of(path)),
             None if io::stdin().is_terminal() => Err(Failure::input(
                 "there is nothing to watch",
                 "give a CSV or Parquet file, or `-` to type numbers; `tamis monitor --help` has examples",
@@ -144,28 +142,6 @@ impl Request {
     }
 }
 
-/// A decimal number, exactly. A fraction is a parameter's privilege: in data, `3/8` is more likely a date.
-fn decimal(text: &str) -> Option<Rational> {
-    if text.contains('/') { None } else { parse_rational(text) }
-}
-
-fn wrong(flag: &str, fault: impl Display, help: &str) -> Failure {
-    Failure::input(format_args!("--{flag}: {fault}"), help)
-}
-
-fn parameter<T: std::str::FromStr<Err: Display>>(flag: &str, text: &str, help: &str) -> Result<T, Failure> {
-    text.parse().map_err(|error| wrong(flag, error, help))
-}
-
-fn whole(flag: &str, text: &str, help: &str) -> Result<u64, Failure> {
-    text.parse().map_err(|_| wrong(flag, format_args!("it must be a whole number of at least 1, got {text}"), help))
-}
-
-fn number(flag: &str, text: &str, help: &str) -> Result<Rational, Failure> {
-    parse_rational(text)
-        .ok_or_else(|| wrong(flag, format_args!("it must be a decimal number or a fraction, got {text}"), help))
-}
-
 fn too_large(flag: &str, grid: Grid, text: &str, help: &str) -> Failure {
     let units = if grid == Grid::WHOLE { "" } else { " units of the grid" };
     wrong(flag, format_args!("it must be within ±2^60{units}, got {text}"), help)
@@ -211,14 +187,6 @@ fn threshold(kind: StreamKind, grid: Grid, text: &str) -> Result<i64, Failure> {
         return Err(wrong("threshold", format_args!("that of counts is a whole number, got {text}"), HELP));
     }
     grid.round(&exact).map_err(|_| too_large("threshold", grid, text, HELP))
-}
-
-fn beta(text: &str) -> Result<Beta, Failure> {
-    const HELP: &str = "for example --beta 0.05 for statements that hold with probability 95 %";
-    let probability = number("beta", text, HELP)?.to_f64_fast();
-    Beta::new(probability).map_err(|_| {
-        wrong("beta", format_args!("it must be a probability between 1e-300 and 1, ends excluded, got {text}"), HELP)
-    })
 }
 
 fn rows_per_unit(text: &str) -> Result<u64, Failure> {

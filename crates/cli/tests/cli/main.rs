@@ -1,11 +1,13 @@
 //! The program as its user meets it.
 
+mod answer;
 mod bad_input;
 mod explain;
 mod monitor;
 mod parquet;
 mod program;
 mod readme;
+mod release;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -14,8 +14,9 @@ fn version_and_help_are_data() {
     let output = run(&["--version"]);
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
     assert_eq!(stdout(&output), format!("tamis {}\n", env!("CARGO_PKG_VERSION")));
-    for command in [&["--help"][..], &["monitor", "--help"], &["completions", "--help"], &["man", "--help"]] {
-        let output = run(command);
+    for command in ["", "release", "answer", "inspect", "monitor", "completions", "man"] {
+        let words: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
+        let output = run(&words);
         assert_eq!(output.status.code(), Some(0));
         assert!(stdout(&output).contains("Example"), "{}", stdout(&output));
     }
@@ -28,14 +29,15 @@ fn unknown_commands_are_usage_errors() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(
         stderr(&output),
-        "error: there is no command \"watch\"\nhelp: the commands are: monitor, completions, man, help\n"
+        "error: there is no command \"watch\"\nhelp: the commands are: release, answer, inspect, monitor, completions, man, help\n"
     );
 }
 
 #[test]
 fn completions_and_manual_pages_know_the_flags() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(stdout(&run(&["completions", shell])).contains("sensitivity"), "{shell}");
+        let script = stdout(&run(&["completions", shell]));
+        assert!(["sensitivity", "max-rows", "queries", "inspect"].iter().all(|word| script.contains(word)), "{shell}");
     }
     assert!(stdout(&run(&["man"])).contains(".TH tamis 1"));
     let page = stdout(&run(&["man", "monitor"]));
@@ -44,7 +46,7 @@ fn completions_and_manual_pages_know_the_flags() {
 
 #[test]
 fn no_command_takes_a_seed() {
-    for command in [&["--help"][..], &["monitor", "--help"]] {
+    for command in [&["--help"][..], &["monitor", "--help"], &["release", "--help"], &["answer", "--help"]] {
         assert!(!stdout(&run(command)).contains("--seed"));
     }
 }

@@ -1,0 +1,39 @@
+//! From the text of an argument to a checked parameter, or a complaint that names both.
+
+use crate::failure::Failure;
+use crate::input::decimal;
+use std::fmt::Display;
+use tamis::noise::{Beta, Rational, parse_rational};
+
+/// An argument that cannot be used, and what would be right.
+pub fn wrong(flag: &str, fault: impl Display, help: &str) -> Failure {
+    Failure::input(format_args!("--{flag}: {fault}"), help)
+}
+
+/// A checked parameter.
+pub fn parameter<T: std::str::FromStr<Err: Display>>(flag: &str, text: &str, help: &str) -> Result<T, Failure> {
+    text.parse().map_err(|error| wrong(flag, error, help))
+}
+
+/// A whole number, `1000000` or `1e6`.
+pub fn whole(flag: &str, text: &str, help: &str) -> Result<u64, Failure> {
+    decimal(text)
+        .filter(Rational::is_int)
+        .and_then(|number| u64::try_from(number.trunc()).ok())
+        .ok_or_else(|| wrong(flag, format_args!("it must be a whole number of at least 1, got {text}"), help))
+}
+
+/// A number, exactly.
+pub fn number(flag: &str, text: &str, help: &str) -> Result<Rational, Failure> {
+    parse_rational(text)
+        .ok_or_else(|| wrong(flag, format_args!("it must be a decimal number or a fraction, got {text}"), help))
+}
+
+/// A probability of failure.
+pub fn beta(text: &str) -> Result<Beta, Failure> {
+    const HELP: &str = "for example --beta 0.05 for statements that hold with probability 95 %";
+    let probability = number("beta", text, HELP)?.to_f64_fast();
+    Beta::new(probability).map_err(|_| {
+        wrong("beta", format_args!("it must be a probability between 1e-300 and 1, ends excluded, got {text}"), HELP)
+    })
+}

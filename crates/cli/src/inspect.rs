@@ -1,0 +1,103 @@
+//! `tamis inspect`: what a release is and promises, from the file alone.
+
+use crate::answer;
+use crate::failure::Failure;
+use crate::output::{Format, line, printable, row, write};
+use serde::Serialize;
+use std::path::PathBuf;
+use tamis::queries::KeyKind;
+
+const EXAMPLES: &str = "\
+Example:
+  tamis inspect customers.tamis
+
+Everything that is printed is in the file, which holds nothing private: the table was counted and noise added before it \
+was written. That it was made as it says is the word of whoever published it; the checksum tells damage, not forgery.
+
+The standard errors are for lists that hold few of the table's records; intervals of real answers come with `tamis answer`.";
+
+/// Prints what a release is and promises.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES, after_help = "See --help for an example.")]
+pub struct Arguments {
+    /// A file that `tamis release` wrote.
+    #[arg(value_name = "RELEASE")]
+    release: PathBuf,
+    /// Format of standard output: text for people, JSON, or CSV with a row for each fact.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// Version of the JSON object.
+const SCHEMA: &str = "tamis.inspect/1";
+
+/// Lengths of the lists whose errors are printed.
+const LENGTHS: [u32; 4] = [100, 1_000, 10_000, 100_000];
+
+#[derive(Serialize)]
+struct Inspection {
+    schema: &'static str,
+    /// As the file has them.
+    release: serde_json::Map<String, serde_json::Value>,
+    /// Bytes of the file.
+    bytes: u64,
+    heavy_keys: usize,
+    standard_errors: Vec<ListError>,
+}
+
+#[derive(Serialize)]
+struct ListError {
+    keys: u32,
+    standard_error: f64,
+}
+
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let shown = arguments.release.display().to_string();
+    let file = answer::read(&arguments.release)?;
+    let bytes = std::fs::metadata(&arguments.release).map_or(0, |metadata| metadata.len());
+    let (plan, facts) = (file.release.plan(), file.describe());
+    let errors = LENGTHS.map(|keys| {
+        let standard_error = plan.predicted_standard_error(f64::from(keys), file.release.squared_norm(), 0.0);
+        ListError { keys, standard_error }
+    });
+    match arguments.format {
+        Format::Text => {
+            let mut text = format!("{shown}: {bytes} bytes, its checksum holds\n{}\n\n", plan.privacy());
+            let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+            for (name, fact) in facts.iter().filter(|(name, _)| *name != "privacy") {
+                text += &format!("{name:<width$}  {}\n", printable(fact));
+            }
+            if plan.heavy().is_some() {
+                text += &format!("{:<width$}  {}\n", "heavy keys", file.release.heavy().len());
+            }
+            text += "\nA list of so many keys, few of them in the table, is answered with a standard error of so many records:\n";
+            for ListError { keys, standard_error } in &errors {
+                text += &format!("{keys:>8}  {standard_error:.1}\n");
+            }
+            text += &format!("\nto ask   tamis answer {shown} {}\n", how_to_ask(file.keys.kind()));
+            write(text.as_bytes())?;
+        }
+        Format::Json => line(&Inspection {
+            schema: SCHEMA,
+            release: facts.into_iter().map(|(name, fact)| (name.to_owned(), fact.into())).collect(),
+            bytes,
+            heavy_keys: file.release.heavy().len(),
+            standard_errors: errors.into(),
+        })?,
+        Format::Csv => {
+            row(&["name", "value"])?;
+            facts.iter().try_for_each(|(name, fact)| row(&[name, fact]))?;
+            for ListError { keys, standard_error } in &errors {
+                row(&[&format!("standard_error_{keys}"), &standard_error.to_string()])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn how_to_ask(kind: &KeyKind) -> &'static str {
+    match kind {
+        KeyKind::Text => "--list KEYS.txt",
+        KeyKind::Bits(_) => "--queries QUERIES.jsonl",
+    }
+}

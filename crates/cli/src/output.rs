@@ -1,0 +1,83 @@
+//! What all commands print alike.
+
+use serde::Serialize;
+use std::io::{self, Write};
+use tamis::noise::{Budget, Rational};
+
+/// What standard output is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+    Csv,
+}
+
+/// `95 %`.
+pub fn percentage(probability: f64) -> String {
+    // Twelve digits hide the binary rounding of 1 - 0.05 and the like.
+    format!("{} %", (probability * 1e14).round() / 1e12)
+}
+
+/// `1 row`, `2 rows`.
+pub fn plural(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// A label without characters that could command a terminal.
+pub fn printable(label: &str) -> String {
+    label.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// A JSON object on a line.
+pub fn line(event: &impl Serialize) -> io::Result<()> {
+    let mut text = serde_json::to_vec(event)?;
+    text.push(b'\n');
+    write(&text)
+}
+
+/// A line of CSV.
+pub fn row(fields: &[&str]) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(fields)?;
+    // Cannot fail: a vector takes every byte.
+    write(&writer.into_inner().expect("memory is writable"))
+}
+
+/// One write and one flush, so that a line is never seen half.
+pub fn write(bytes: &[u8]) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(bytes)?;
+    stdout.flush()
+}
+
+/// What is to be said of a budget that protects nobody, though its arithmetic is right.
+pub fn weak(budget: &Budget) -> Option<String> {
+    if *budget.delta().as_rational() > Rational::from_parts(1.into(), 1000u16.into()) {
+        return Some(format!(
+            "a delta of {0} allows the data of {0} of all units to be given away whole",
+            budget.delta()
+        ));
+    }
+    (*budget.epsilon().as_rational() > Rational::from(20)).then(|| {
+        let epsilon = budget.epsilon();
+        format!(
+            "an epsilon of {epsilon} hides next to nothing: whoever sees the output may be sure of what one unit did"
+        )
+    })
+}
+
+/// A message to whoever runs the program, unless `quiet`.
+pub fn note(quiet: bool, text: &str) {
+    if !quiet {
+        // If standard error is closed, nobody wants to know.
+        let _ = writeln!(io::stderr(), "{text}");
+    }
+}
+
+/// A header and one row.
+pub fn record_line(record: &impl Serialize) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.serialize(record)?;
+    // Cannot fail: a vector takes every byte.
+    write(&writer.into_inner().expect("memory is writable"))
+}
