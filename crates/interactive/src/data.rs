@@ -2,7 +2,7 @@
 
 use crate::Query;
 use std::fmt;
-use tamis_queries::{BitsError, Element, FingerprintKey, Histogram, HistogramError};
+use tamis_queries::{BitsError, Element, FingerprintKey, Histogram, HistogramError, RowsPerUnit};
 
 /// What queries are about: counted keys, or counted records of packed booleans.
 ///
@@ -49,6 +49,9 @@ pub enum DataError {
     /// Packed booleans.
     #[error(transparent)]
     Bits(#[from] BitsError),
+    /// A row that conjunctions could not see.
+    #[error("the points named are not those of all rows")]
+    Unnamed,
 }
 
 impl Data {
@@ -68,23 +71,41 @@ impl Data {
         key: &FingerprintKey,
         records: impl IntoIterator<Item = (u128, i64)>,
     ) -> Result<Self, DataError> {
-        Element::bits(0, width)?;
         let mut histogram = Histogram::builder();
-        let mut counts = Vec::new();
+        let mut points = Vec::new();
         for (point, count) in records {
             histogram.add(key.fingerprint(&Element::bits(point, width)?), count)?;
-            counts.push((point, count));
+            points.push(point);
         }
-        counts.sort_unstable_by_key(|entry| entry.0);
-        counts.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                // No overflow: the histogram has checked the sum of all.
-                kept.1 += next.1;
-            }
-            same
-        });
-        Ok(Self { histogram: histogram.build(), points: Some(Points { width, counts }) })
+        Self::named_points(histogram.build(), width, key, points)
+    }
+
+    /// The same of a histogram whose rows are counted already, and perhaps [bounded](tamis_queries::ContributionBound):
+    /// `points` names them, in any order and any number of times.
+    ///
+    /// # Errors
+    /// If the width is not from 1 to 128, a point has a bit beyond it, or a row has a key that no point has.
+    pub fn named_points(
+        histogram: Histogram,
+        width: u32,
+        key: &FingerprintKey,
+        points: impl IntoIterator<Item = u128>,
+    ) -> Result<Self, DataError> {
+        Element::bits(0, width)?;
+        let mut named = Vec::new();
+        for point in points {
+            named.push((key.fingerprint(&Element::bits(point, width)?), point));
+        }
+        // Of two points with one fingerprint one has the rows of both: else a row would count twice.
+        named.sort_unstable();
+        named.dedup_by_key(|entry| entry.0);
+        let counts = named.into_iter().map(|(fingerprint, point)| (point, histogram.count(fingerprint)));
+        let mut counts: Vec<_> = counts.filter(|entry| entry.1 > 0).collect();
+        if counts.len() != histogram.distinct() {
+            return Err(DataError::Unnamed);
+        }
+        counts.sort_unstable();
+        Ok(Self { histogram, points: Some(Points { width, counts }) })
     }
 
     /// How many packed booleans a record has, if it has.
@@ -97,8 +118,8 @@ impl Data {
         self.histogram.total()
     }
 
-    /// L, if it was bounded: see [`Histogram::rows_per_unit`].
-    pub fn rows_per_unit(&self) -> Option<u32> {
+    /// What is known of L: see [`Histogram::rows_per_unit`].
+    pub fn rows_per_unit(&self) -> RowsPerUnit {
         self.histogram.rows_per_unit()
     }
 
@@ -136,7 +157,7 @@ pub(crate) const UNIT: i64 = tamis_queries::SparseQuery::UNIT as i64;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tamis_queries::Conjunction;
+    use tamis_queries::{Conjunction, ContributionBound};
 
     /// Listed, scanned, or as fingerprints: one answer.
     #[test]
@@ -153,6 +174,23 @@ mod tests {
             assert_eq!(data.evaluate(&Query::conjunction(conjunction, key)), truth * UNIT);
             assert_eq!(data.evaluate(&Query::keys(conjunction.query(&key).unwrap())), truth * UNIT);
         }
+    }
+
+    /// What was bounded stays so, and every row has a point.
+    #[test]
+    fn counted_rows_are_named() {
+        let key = FingerprintKey::new([5; 16]);
+        let of = |point| Element::bits(point, 4).unwrap();
+        let mut bound = ContributionBound::new(2, key).unwrap();
+        for (unit, point) in [(1, 3), (1, 3), (1, 5), (2, 5)] {
+            bound.add(&Element::number(unit), key.fingerprint(&of(point)));
+        }
+        let table = bound.histogram().unwrap();
+        let data = Data::named_points(table.clone(), 4, &key, [5, 3, 5, 7]).unwrap();
+        assert_eq!((data.total(), data.rows_per_unit().bound()), (3, Some(2)));
+        let five = Conjunction::new(4, 5, 10).unwrap();
+        assert_eq!(data.evaluate(&Query::conjunction(five, key)), table.count(key.fingerprint(&of(5))) * UNIT);
+        assert!(matches!(Data::named_points(table, 4, &key, [3]), Err(DataError::Unnamed)));
     }
 
     #[test]

@@ -128,7 +128,8 @@ pub enum Refusal {
     },
     /// L.
     #[error(
-        "the plan is for at most {planned} rows a unit, the data was bounded to {bounded}: bound it to fewer, or plan for more"
+        "the plan is for at most {planned} rows a unit, the data was bounded to {bounded}: bound it to fewer, or \
+         plan for more"
     )]
     RowsBeyondPlan {
         /// Of the plan.
@@ -438,8 +439,8 @@ impl Correction {
 fn check_data(plan: &Plan, data: &Data) -> Result<(), Refusal> {
     let setting = plan.setting();
     let planned = setting.rows_per_unit;
-    if let Some(bounded) = data.rows_per_unit().filter(|bounded| *bounded > planned) {
-        return Err(Refusal::RowsBeyondPlan { planned, bounded });
+    if !data.rows_per_unit().within(planned) {
+        return Err(Refusal::RowsBeyondPlan { planned, bounded: data.rows_per_unit().known() });
     }
     // Under add-remove n is private, and nothing may depend on it.
     if setting.neighbours == Neighbours::Substitute && data.total() != setting.records as i64 {

@@ -11,7 +11,7 @@ use tamis_noise::sparse_vector::{Reported, SparseVector, Variant, Verdict};
 use tamis_noise::{Beta, Budget, Delta, Epsilon, Hits, Neighbours, Queries, Sensitivity, StreamKind};
 use tamis_oracle::enumeration::{Pair, worst_loss};
 use tamis_oracle::mechanism::{Mechanism, Output};
-use tamis_queries::{Conjunction, Fingerprint, FingerprintKey, Histogram, SparseQuery};
+use tamis_queries::{Conjunction, ContributionBound, Element, Fingerprint, FingerprintKey, Histogram, SparseQuery};
 
 fn setting(records: u64, support: u64, queries: u64) -> Setting {
     Setting {
@@ -339,6 +339,14 @@ fn what_a_plan_is_not_for_is_refused() {
     let substitute = Setting { neighbours: Neighbours::Substitute, ..base.clone() };
     let refusal = Session::new(plan(&substitute), &data, &mut generator(1)).unwrap_err();
     assert_eq!(refusal, Refusal::Records { planned: 20, actual: 10 });
+
+    // What was bounded to two rows a unit is not answered from as if it were one.
+    let mut bound = ContributionBound::new(2, FingerprintKey::new([0; 16])).unwrap();
+    bound.add(&Element::number(1), Fingerprint::raw(1));
+    let bounded = Data::keys(bound.histogram().unwrap());
+    let refusal = Session::new(plan(&base), &bounded, &mut generator(1)).unwrap_err();
+    assert_eq!(refusal, Refusal::RowsBeyondPlan { planned: 1, bounded: 2 });
+    assert!(Session::new(plan(&Setting { rows_per_unit: 2, ..base.clone() }), &bounded, &mut generator(1)).is_ok());
 
     let mut rng = generator(1);
     let mut session = Session::new(plan(&base), &data, &mut rng).unwrap();
