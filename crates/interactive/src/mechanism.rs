@@ -16,7 +16,7 @@
 //! A session is (ε, δ)-private, the budget of its [`Plan`], for the neighbours it names, for any adaptive queries,
 //! together with all its answers and whatever is computed from them.
 //!
-//! *Proof sketch.* What of the data gets out, gets out in [`SparseVector::answer_with`], called in `Session::listen`.
+//! *Proof sketch.* What of the data gets out, gets out in [`SparseVector::answer_with`], called in `listen`.
 //! It is a run of a plan that has checked its noise against the budget at sensitivity Δ = L·2²⁰ units and for queries
 //! that are not monotone (`Setting::sparse_vector`, `Plan::check`), and each of its queries has that sensitivity: a
 //! guess is a function of earlier outputs, so given these it is a constant, and q(x), exact in units, moves by at most
