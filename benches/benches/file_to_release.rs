@@ -15,7 +15,8 @@ use std::process::{Command, Stdio};
 const ROWS: usize = 1_000_000;
 
 /// What is said to `tamis release` besides the file.
-const COMMON: &str = "--key email --unit row --epsilon 1 --neighbours add-remove --records 1000000 --quiet --force --yes";
+const COMMON: &str =
+    "--key email --unit row --epsilon 1 --neighbours add-remove --records 1000000 --quiet --force --yes";
 
 /// Each with its goal: CPU seconds at most.
 const RELEASES: [(&str, &str, Option<f64>); 4] = [

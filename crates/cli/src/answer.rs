@@ -78,11 +78,20 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         Some(queries) => Questions::of_file(&Source::of(queries), &file.keys)?,
         None => Questions::of_lists(&arguments.list, &file.keys, arguments.quiet)?,
     };
-    let mut batch = Vec::new();
+    let (mut batch, mut weight) = (Vec::new(), 0);
     for question in questions {
-        let question = question.inspect_err(|_| drop(answer(&file, &mut batch, &mut report)))?;
+        let question = match question {
+            Ok(question) => question,
+            Err(failure) => {
+                // Answers are free: those asked for before the mistake are given.
+                answer(&file, &mut batch, &mut report)?;
+                return Err(failure);
+            }
+        };
+        weight += question.weight();
         batch.push(question);
-        if batch.iter().map(Question::weight).sum::<usize>() >= BATCH {
+        if weight >= BATCH {
+            weight = 0;
             answer(&file, &mut batch, &mut report)?;
         }
     }
@@ -96,17 +105,22 @@ const BATCH: usize = 1 << 18;
 /// Answers what waits, on all threads, in order.
 fn answer(file: &ReleaseFile, batch: &mut Vec<Question>, report: &mut Report) -> Result<(), Failure> {
     let answered = |question: Question| {
-        let query = question.query(&file.keys)?;
-        Ok(Answered { name: question.name, keys: query.support(), answer: file.release.answer(&query) })
+        let (name, query) = question.query(&file.keys)?;
+        Ok(Answered { name, keys: query.support(), answer: file.release.answer(&query) })
     };
     let results: Vec<Result<Answered, Failure>> = std::mem::take(batch).into_par_iter().map(answered).collect();
-    // Those before the first that failed are printed.
-    let mut failed = None;
-    let mut results = results.into_iter();
-    let answered: Vec<Answered> =
-        results.by_ref().map_while(|result| result.map_err(|f| failed = Some(f)).ok()).collect();
-    report.answers(&answered)?;
-    failed.map_or(Ok(()), Err)
+    let (mut answers, mut failure) = (Vec::with_capacity(results.len()), None);
+    for result in results {
+        match result {
+            Ok(answered) => answers.push(answered),
+            Err(first) => {
+                failure = Some(first);
+                break;
+            }
+        }
+    }
+    report.answers(&answers)?;
+    failure.map_or(Ok(()), Err)
 }
 
 /// The release in a file.

@@ -440,14 +440,16 @@ fn explain_errors(plan: &Plan) -> Vec<String> {
     };
     let support = plan.stated_support();
     let errors = format!(
-        "Predicted standard error of a list of {support} keys: {:.1} records; without noise it would be {:.1}, without other \
-         keys {:.1}.",
+        "Predicted standard error of a list of {support} keys{}: {:.1} records; without noise it would be {:.1}, without \
+         other keys {:.1}.",
+        if plan.stated.key_multiplicity == Some(1.0) { ", if no two records share a key" } else { "" },
         plan.predicted_standard_error(support, norm, 0.0),
         (support * norm / f64::from(plan.shape.width())).sqrt(),
         plan.predicted_standard_error(support, 0.0, 0.0),
     );
-    let megabytes = plan.file_bytes().map(|bytes| format!("Size of the file: about {:.2} MB.", bytes / 1e6));
-    [errors].into_iter().chain(megabytes).collect()
+    let apart = if plan.heavy.is_some() { ", and 8 to 16 bytes for each key released apart" } else { "" };
+    let kilobytes = plan.file_bytes().map(|bytes| format!("Size of the file: about {:.0} kB{apart}.", bytes / 1e3));
+    [errors].into_iter().chain(kilobytes).collect()
 }
 
 fn explain_confidence(plan: &Plan) -> Vec<String> {

@@ -267,7 +267,7 @@ impl SignFamily {
         column
     }
 
-    /// Σ over the entries of weight · column, as T integers. The weights are not negative, and their sum is below 2⁶².
+    /// Σ over the entries of weight · column, as T integers. The magnitudes of the weights have a sum below 2⁶².
     /// Exact, so the same for any order of the entries and any number of threads.
     pub(crate) fn sum<W: Copy + Into<i64> + Sync>(&self, entries: &[(Fingerprint, W)]) -> Vec<i64> {
         let mut counters = vec![0; self.width()];
@@ -278,13 +278,23 @@ impl SignFamily {
     /// Adds [`sum`](Self::sum) to counters, none of which may leave ±2⁶² thereby.
     pub(crate) fn add_to<W: Copy + Into<i64> + Sync>(&self, counters: &mut [i64], entries: &[(Fingerprint, W)]) {
         match self.shape.signs {
-            Signs::Dense => self.dense_add(counters, entries),
             Signs::Sparse { .. } => self.sparse_add(counters, entries),
+            Signs::Dense if entries.iter().all(|&(_, weight)| weight.into() >= 0) => self.dense_add(counters, entries),
+            Signs::Dense => {
+                let magnitudes = |sign: i64| {
+                    let signed = entries.iter().map(|&(key, weight)| (key, sign * weight.into()));
+                    signed.filter(|&(_, weight)| weight > 0).collect::<Vec<_>>()
+                };
+                self.dense_add(counters, &magnitudes(1));
+                let mut less = vec![0; self.width()];
+                self.dense_add(&mut less, &magnitudes(-1));
+                counters.iter_mut().zip(less).for_each(|(counter, value)| *counter -= value);
+            }
         }
     }
 
     /// A row's sum is (sum of the weights) − 2·(sum of those with sign −1), and the latter is counted for 512 rows at once,
-    /// for one binary digit of the weights after the other.
+    /// for one binary digit of the weights after the other. They must not be negative.
     fn dense_add<W: Copy + Into<i64> + Sync>(&self, counters: &mut [i64], entries: &[(Fingerprint, W)]) {
         let instructions = Instructions::of_this_machine();
         let total: i64 = entries.iter().map(|&(_, weight)| weight.into()).sum();
@@ -653,11 +663,14 @@ mod tests {
 
     #[test]
     fn large_weights_are_summed_exactly() {
-        let entries =
-            [(1, i64::MAX / 2 - 10), (2, 7), (3, 0), (4, 3)].map(|(key, weight)| (Fingerprint::raw(key), weight));
-        for shape in [Shape::dense(64, 4).unwrap(), Shape::sparse(64, 1, 4).unwrap()] {
-            let family = SignFamily::new(shape, SEED);
-            assert_eq!(family.sum(&entries), sum_of_columns(&family, &entries));
+        for large in [i64::MAX / 2 - 20, -(i64::MAX / 2 - 20)] {
+            let entries =
+                [(1, large), (2, 7), (3, 0), (4, 3), (5, -9)].map(|(key, weight)| (Fingerprint::raw(key), weight));
+            for shape in [Shape::dense(64, 4).unwrap(), Shape::sparse(64, 1, 4).unwrap()] {
+                let family = SignFamily::new(shape, SEED);
+                assert_eq!(family.sum(&entries), sum_of_columns(&family, &entries));
+                assert_eq!(family.sum(&entries[4..]), sum_of_columns(&family, &entries[4..]));
+            }
         }
     }
 

@@ -83,8 +83,8 @@ impl Sketch {
     /// Adds many records, as [`add`](Self::add) does one after the other, but on all threads and much faster: for readers of
     /// batches of some 10⁵ keys. A key may come more than once, and counts may be negative.
     ///
-    /// Cost: the column of each key, and for dense signs a pass over the T rows. Memory: with dense signs up to 16T bytes,
-    /// with sparse ones a few megabytes; 8T bytes more if a count is negative.
+    /// Cost: the column of each key, and for dense signs a pass over the T rows. Memory while it works: with dense signs up to
+    /// 8T bytes, twice that if a count is negative; with sparse ones a few megabytes.
     ///
     /// # Errors
     /// If more than [`MAX_RECORDS`](Self::MAX_RECORDS) would have been added and removed; then nothing is changed.
@@ -108,14 +108,7 @@ impl Sketch {
         let more = records.iter().try_fold(0u64, |sum, (_, count)| sum.checked_add(count.unsigned_abs()));
         self.reach = within_reach(self.reach, more.ok_or(ProjectionError::TooManyRecords)?)?;
         self.rows_per_unit = self.rows_per_unit.and(RowsPerUnit::UNKNOWN);
-        if records.iter().all(|&(_, count)| count >= 0) {
-            self.family.add_to(&mut self.counters, records);
-            return Ok(());
-        }
-        let (added, mut removed): (Vec<_>, Vec<_>) = records.iter().partition(|&&(_, count)| count >= 0);
-        removed.iter_mut().for_each(|(_, count)| *count = -*count);
-        self.family.add_to(&mut self.counters, &added);
-        subtract(&mut self.counters, &self.family.sum(&removed));
+        self.family.add_to(&mut self.counters, records);
         Ok(())
     }
 

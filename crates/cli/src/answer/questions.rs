@@ -8,7 +8,7 @@ use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tamis::noise::{Rational, parse_rational};
 use tamis::queries::{Conjunction, Fingerprint, KeyKind, Keys, QueryError, SparseQuery};
 
@@ -29,18 +29,20 @@ impl Question {
     pub fn weight(&self) -> usize {
         match &self.asked {
             Asked::Listed(query) => query.support() + 1,
-            Asked::Conjunction(conjunction) => conjunction.support() as usize,
+            // One with more is refused.
+            Asked::Conjunction(conjunction) => conjunction.support().min(Conjunction::MAX_SUPPORT as f64) as usize,
         }
     }
 
-    /// The query itself.
-    pub fn query(&self, keys: &Keys) -> Result<SparseQuery, Failure> {
-        match &self.asked {
-            Asked::Listed(query) => Ok(query.clone()),
+    /// Its name and the query itself.
+    pub fn query(self, keys: &Keys) -> Result<(String, SparseQuery), Failure> {
+        let query = match self.asked {
+            Asked::Listed(query) => query,
             Asked::Conjunction(conjunction) => conjunction.query(keys.fingerprint_key()).map_err(|error| {
                 Failure::input(format_args!("{}: {error}", self.place), "a literal is fixed to true or to false")
-            }),
-        }
+            })?,
+        };
+        Ok((self.name, query))
     }
 }
 
@@ -94,12 +96,12 @@ impl<'a> Questions<'a> {
 /// Longest line with a query, in bytes: ten million keys.
 const LONGEST: usize = 1 << 28;
 
-fn list_name(file: &std::path::Path) -> String {
+fn list_name(file: &Path) -> String {
     file.file_stem().map_or_else(|| "list".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
 /// The keys of a list, one a line.
-fn list(file: &PathBuf, keys: &Keys, quiet: bool) -> Result<Question, Failure> {
+fn list(file: &Path, keys: &Keys, quiet: bool) -> Result<Question, Failure> {
     let source = Source::of(file);
     let mut lines = source.lines()?;
     let mut fields = Fields::new();

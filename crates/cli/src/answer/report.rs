@@ -1,10 +1,11 @@
 //! Answers on standard output.
 
 use crate::failure::Failure;
-use crate::output::{Format, line, note, percentage, printable, row, write};
+use crate::output::{Format, note, percentage, printable, write};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::io;
 use tamis::projection::{Answer, Rule};
 
 /// Version of the JSON lines.
@@ -53,22 +54,12 @@ impl Report {
         let records: Vec<Record> = answered.iter().map(|answered| self.record(answered)).collect::<Result<_, _>>()?;
         self.rules.extend(records.iter().map(|record| record.rule).filter(|rule| *rule != "normal"));
         let begun = std::mem::replace(&mut self.begun, true);
-        match self.format {
-            Format::Text => write(self.table(&records, !begun).as_bytes())?,
-            Format::Json => records.iter().try_for_each(line)?,
-            Format::Csv => {
-                if !begun {
-                    row(&["name", "keys", "value", "standard_error", "lower", "upper", "level", "source", "rule"])?;
-                }
-                for record in &records {
-                    let numbers = [record.value, record.standard_error, record.lower, record.upper, record.level];
-                    let [value, error, lower, upper, level] = numbers.map(|number| number.to_string());
-                    let keys = record.keys.to_string();
-                    row(&[record.name, &keys, &value, &error, &lower, &upper, &level, record.source, record.rule])?;
-                }
-            }
-        }
-        Ok(())
+        let bytes = match self.format {
+            Format::Text => self.table(&records, !begun).into_bytes(),
+            Format::Json => json(&records)?,
+            Format::Csv => csv(&records, !begun)?,
+        };
+        Ok(write(&bytes)?)
     }
 
     fn record<'a>(&self, answered: &'a Answered) -> Result<Record<'a>, Failure> {
@@ -136,6 +127,44 @@ impl Report {
         }
         Ok(())
     }
+}
+
+/// An object a line.
+fn json(records: &[Record]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for record in records {
+        serde_json::to_writer(&mut bytes, record)?;
+        bytes.push(b'\n');
+    }
+    Ok(bytes)
+}
+
+const COLUMNS: [&str; 9] = ["name", "keys", "value", "standard_error", "lower", "upper", "level", "source", "rule"];
+
+/// A row each, after a header if wanted.
+fn csv(records: &[Record], head: bool) -> io::Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    if head {
+        writer.write_record(COLUMNS)?;
+    }
+    for record in records {
+        let numbers = [record.value, record.standard_error, record.lower, record.upper, record.level];
+        let [value, error, lower, upper, level] = numbers.map(|number| number.to_string());
+        let keys = record.keys.to_string();
+        writer.write_record([
+            record.name,
+            &keys,
+            &value,
+            &error,
+            &lower,
+            &upper,
+            &level,
+            record.source,
+            record.rule,
+        ])?;
+    }
+    // Cannot fail: a vector takes every byte.
+    Ok(writer.into_inner().expect("memory is writable"))
 }
 
 fn word(rule: Rule) -> &'static str {

@@ -1,8 +1,8 @@
-//! Readers of one column: rows of text in order, with their place for error messages.
+//! Readers of tables and lines: rows in order, with their place for error messages.
 //!
 //! One policy, chosen before reading: **a malformed row is never skipped**. It ends the run with exit code 2 and
-//! a message that names the place and never the cell. A regular file is read through once to check it before
-//! anything is answered, so a bad row there spends nothing.
+//! a message that names the place and never the cell. Nothing is spent then: `monitor` reads a regular file through once to
+//! check it before anything is answered, and `release` draws no noise before the last row.
 //!
 //! | input | answer |
 //! | --- | --- |
@@ -10,15 +10,26 @@
 //! | CR LF line ends | read as line ends |
 //! | CR without LF, NUL, invalid UTF-8 | refused, naming the line |
 //! | blank line | allowed at the end of the input, refused before a further line |
-//! | line beyond 1 MiB | refused |
+//! | line beyond 1 MiB (a line of queries: 256 MiB) | refused |
 //! | row with more or fewer fields than the header | refused |
 //! | quote not closed on its line (a line break inside a field too) | refused: one line is one row |
 //! | column name twice in the header | refused if that name is asked for |
-//! | empty input, or a header only | refused |
+//! | empty input, or a header only | refused; an empty list is a list |
+//!
+//! | a number | answer |
+//! | --- | --- |
 //! | `0x10`, `1_000`, `1,000`, `1/2`, `NaN`, `inf`, other alphabets' digits | not a decimal number: refused |
-//! | `1e400`, any value beyond ±2⁶⁰ grid units | refused |
+//! | `1e400`, any value beyond ±2⁶⁰ grid units, a count of records beyond 2⁴⁰ | refused |
 //! | blanks around a number | ignored |
 //! | a floating-point number in Parquet | the exact binary fraction; a count beyond 2^24 (32 bits) or 2^53 (64) is an error |
+//!
+//! | a key, or what names a unit | answer |
+//! | --- | --- |
+//! | blanks, letter case, Unicode forms, look-alikes | kept as they are: other bytes are another key |
+//! | an empty cell, null in Parquet | the empty key; as a unit refused, since its rows are not one unit's |
+//! | whole numbers, decimals, dates, times in Parquet | the text that a CSV file would hold |
+//! | floating-point numbers, booleans, lists in Parquet | refused |
+//! | packed booleans | exactly as many hexadecimal digits as the width needs, else refused |
 
 mod csv;
 mod lines;

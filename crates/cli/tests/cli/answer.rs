@@ -185,6 +185,8 @@ fn conjunctions_are_answered() {
 #[test]
 fn queries_that_make_no_sense() {
     let (text, bits) = (names(), booleans());
+    let widest = Columns::new((0..128).map(|bit| format!("bit {bit}"))).unwrap();
+    let widest = released(&["packed"], KeyKind::Bits(widest), &[&[&"0".repeat(32)]], 1024);
     let mut page = String::new();
     let twice = r#"{"name": "a", "keys": ["ann"]}
 {"name": "a", "keys": ["bob"]}"#;
@@ -217,6 +219,7 @@ fn queries_that_make_no_sense() {
         (&bits, r#"{"name": "a", "conjunction": {"employed": true}}"#),
         (&bits, r#"{"name": "a", "conjunction": {"bit 0": true}}"#),
         (&bits, r#"{"name": "a", "conjunction": {}}"#),
+        (&widest, r#"{"name": "a", "conjunction": {}}"#),
     ] {
         let (code, _, err) = ask(release, "--queries", query.as_bytes(), &[]);
         assert!(!err.contains("panicked") && !err.contains("internal error"), "{query}: {err}");

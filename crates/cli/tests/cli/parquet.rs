@@ -1,13 +1,13 @@
 //! Parquet columns.
 
-use super::{HALF_A_MILLION, file, start, stderr, stdout, watch};
+use super::{HALF_A_MILLION, file, run, start, stderr, stdout, watch};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use std::io::Write;
 use std::sync::Arc;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
 /// Three rows: n is 0, a million and `last`.
 fn table(last: Option<i64>, suffix: &str) -> NamedTempFile {
@@ -56,6 +56,54 @@ fn a_column_and_its_labels_are_read() {
             assert_eq!(stdout(&output), format!("row,label,alert,value\n2,{first},1,\n3,{second},2,\n"));
         }
     }
+}
+
+/// Runs `tamis release` on columns of a table; the message of a refusal, without the plan before it and the path.
+fn release(rows: &NamedTempFile, columns: &[&str]) -> (Option<i32>, String) {
+    let (path, folder) = (rows.path().to_str().unwrap(), TempDir::new().unwrap());
+    let out = folder.path().join("out.tamis");
+    let common = "--unit=row --epsilon=1 --neighbours=add-remove --width=1024 --quiet";
+    let fixed = ["release", path, "--out", out.to_str().unwrap()];
+    let output = run(&[&fixed, columns, &common.split(' ').collect::<Vec<_>>()].concat());
+    assert_eq!((stdout(&output).as_str(), out.exists()), ("", output.status.success()));
+    (output.status.code(), stderr(&output).replace(path, "FILE"))
+}
+
+#[test]
+fn keys_are_text_whole_numbers_and_dates() {
+    let (whole, missing) = (table(Some(7), ".parquet"), table(None, ".parquet"));
+    for key in ["day", "n", "date", "day,n,date"] {
+        assert_eq!(release(&whole, &["--key", key]), (Some(0), String::new()), "{key}");
+    }
+    assert_eq!(release(&whole, &["--key", "day", "--count", "n"]), (Some(0), String::new()));
+    // Null is the empty key.
+    assert_eq!(release(&missing, &["--key", "n"]), (Some(0), String::new()));
+    let mut page = String::new();
+    for columns in [
+        &["--key", "x"][..],
+        &["--key", "open"],
+        &["--key", "nanoseconds"],
+        &["--key", "dya"],
+        &["--key", "day", "--count", "date"],
+        &["--key", "day", "--count", "x"],
+    ] {
+        let (code, message) = release(&whole, columns);
+        assert_eq!(code, Some(2), "{columns:?}");
+        page += &format!("{}\n{message}\n", columns.join(" "));
+    }
+    page += &release(&missing, &["--key", "day", "--count", "n"]).1;
+    insta::assert_snapshot!(page);
+}
+
+#[test]
+fn a_row_of_nobody_is_refused() {
+    let missing = table(None, ".parquet");
+    let out = missing.path().with_extension("tamis");
+    let fixed = ["release", missing.path().to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let more = "--key=day --unit=n --max-rows=1 --epsilon=1 --neighbours=add-remove --width=1024 --quiet";
+    let output = run(&[&fixed[..], &more.split(' ').collect::<Vec<_>>()].concat());
+    assert_eq!((output.status.code(), out.exists()), (Some(2), false));
+    assert!(stderr(&output).contains("row 3: the cell in column \"n\" is empty"), "{}", stderr(&output));
 }
 
 /// A file with one column of 32-bit floats, `x`.

@@ -1,22 +1,17 @@
 //! What the README shows is what the program prints.
 
-use super::{stderr, stdout};
-use std::process::{Command, Output};
+use super::{stderr, stdout, tamis};
+use std::process::Output;
 
 const README: &str = include_str!("../../../../README.md");
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The shell command of the README that contains `words`, run from the root of the workspace.
 fn run(words: &str) -> Output {
     let line =
         README.lines().find(|line| line.contains("monitor ") && line.contains(words)).expect("the README has it");
     let (_, arguments) = line.split_once("monitor ").expect("a monitor command");
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let output = Command::new(env!("CARGO_BIN_EXE_tamis"))
-        .arg("monitor")
-        .args(arguments.split_whitespace())
-        .current_dir(root)
-        .output();
-    output.expect("it starts")
+    tamis().arg("monitor").args(arguments.split_whitespace()).current_dir(ROOT).output().expect("it starts")
 }
 
 /// The lines of the first text block after `words`.
@@ -58,5 +53,34 @@ fn the_real_stream() {
 fn the_plan_for_it_and_the_counter_example() {
     for words in ["--queries 365 --rows-per-unit 336", "--queries 4282 --rows-per-unit 1"] {
         shows(&run(words), &block(words));
+    }
+}
+
+/// Answers are noisy: of them only the names, the lengths and the rules are compared. The errors differ by a record or two from one
+/// run to the next.
+#[test]
+fn a_release_of_adult_and_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("adult.tamis");
+    let run = |command: &str| {
+        let line = README.lines().find(|line| line.contains(&format!("-- {command} "))).expect("the README has it");
+        let arguments =
+            line.split_once("-- ").expect("a command").1.replace("target/adult.tamis", out.to_str().unwrap());
+        let output = tamis().args(arguments.split_whitespace()).current_dir(ROOT).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stdout(&output)
+    };
+    run("release");
+    let answers = run("answer");
+    let cells = |line: &str| -> Vec<String> {
+        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
+    };
+    let printed: Vec<_> = answers.lines().map(cells).collect();
+    for line in block("examples/adult_conjunctions.jsonl").into_iter().map(cells).skip(1) {
+        let [name, keys, _, error, _, _, rule] = &line[..] else { panic!("{line:?}") };
+        let same = printed.iter().find(|printed| printed.first() == Some(name)).expect("a query of the file");
+        assert_eq!((&same[1], &same[6]), (keys, rule));
+        let error: f64 = error.parse().unwrap();
+        assert!((same[3].parse::<f64>().unwrap() - error).abs() <= 0.05 * error, "{same:?}");
     }
 }

@@ -15,6 +15,7 @@ use siphasher::sip128::{Hasher128, SipHasher24};
 use std::hash::Hasher;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use tamis_queries::Fingerprint;
 
 /// The first and the last bytes of every Parquet file.
 const MAGIC: &[u8] = b"PAR1";
@@ -22,8 +23,8 @@ const CHECKSUM: usize = 16;
 const CHECKSUM_KEY: &[u8; 16] = b"Tamis: checksum.";
 /// What distinguishes releases from other tables.
 const FORMAT: &[u8] = b"tamis.format";
-/// Nobody has more heavy keys than rows.
-const MOST_HEAVY: i64 = 1 << 26;
+/// More do not fit into a file that is not too long.
+const MOST_HEAVY: i64 = 1 << 27;
 
 /// Nothing is written that the library could not write: into memory, a schema of its own.
 fn internal(error: ParquetError) -> FileError {
@@ -36,16 +37,15 @@ pub(super) struct Chunk {
     pub(super) close: ColumnCloseResult,
 }
 
-/// What the columns hold.
-pub(super) struct Table {
-    /// One a row of the release.
-    pub(super) values: Vec<i64>,
-    /// Fingerprints and counts, if there is a column for the former.
-    pub(super) heavy: Option<Vec<(u64, i64)>>,
-}
+/// A heavy key and its count.
+type Heavy = (Fingerprint, i64);
 
-/// The bytes of the file.
-pub(super) fn to_bytes(metadata: &[(&'static str, String)], table: &Table) -> Result<Vec<u8>, FileError> {
+/// The bytes of a file with these values, and with a column of keys or without.
+pub(super) fn to_bytes(
+    metadata: &[(&'static str, String)],
+    values: &[i64],
+    heavy: Option<&[Heavy]>,
+) -> Result<Vec<u8>, FileError> {
     let program = concat!("tamis-projection ", env!("CARGO_PKG_VERSION")).to_owned();
     let said = metadata.iter().cloned().chain([("written_by", program)]);
     let said = said.map(|(name, text)| KeyValue::new(format!("{PREFIX}{name}"), text)).collect();
@@ -53,17 +53,16 @@ pub(super) fn to_bytes(metadata: &[(&'static str, String)], table: &Table) -> Re
         .set_created_by(concat!("tamis version ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_offset_index_disabled(true)
         .set_key_value_metadata(Some(said));
-    let parquet = in_parquet(properties.build(), table).map_err(internal)?;
+    let parquet = in_parquet(properties.build(), values, heavy).map_err(internal)?;
     Ok(with_checksum(&parquet))
 }
 
-fn in_parquet(properties: WriterProperties, table: &Table) -> Result<Vec<u8>, ParquetError> {
-    let schema = schema(table.heavy.is_some())?;
-    let mut file = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
-    write_rows(&mut file, &[], &table.values)?;
-    let heavy = table.heavy.as_deref().unwrap_or_default();
-    if !heavy.is_empty() {
-        let (keys, counts): (Vec<_>, Vec<_>) = heavy.iter().map(|&(key, count)| (key.cast_signed(), count)).unzip();
+fn in_parquet(properties: WriterProperties, values: &[i64], heavy: Option<&[Heavy]>) -> Result<Vec<u8>, ParquetError> {
+    let mut file = SerializedFileWriter::new(Vec::new(), schema(heavy.is_some())?, Arc::new(properties))?;
+    write_rows(&mut file, &[], values)?;
+    if let Some(heavy) = heavy.filter(|heavy| !heavy.is_empty()) {
+        let (keys, counts): (Vec<_>, Vec<_>) =
+            heavy.iter().map(|&(key, count)| (key.get().cast_signed(), count)).unzip();
         write_rows(&mut file, &keys, &counts)?;
     }
     file.into_inner()
@@ -112,8 +111,10 @@ fn encoded(
     levels: Option<&[i16]>,
     encoding: Encoding,
 ) -> Result<Chunk, ParquetError> {
+    // Of split bytes those of the signs repeat, far apart; what deltas leave is noise, whoever searches.
+    let level = if encoding == Encoding::BYTE_STREAM_SPLIT { 19 } else { 3 };
     let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(19)?))
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(level)?))
         .set_dictionary_enabled(false)
         .set_encoding(encoding)
         .set_statistics_enabled(EnabledStatistics::None)
@@ -188,7 +189,7 @@ impl Container {
     }
 
     /// The columns: so many values, and heavy keys below them or not.
-    pub(super) fn table(&self, rows: u32, has_keys: bool) -> Result<Table, FileError> {
+    pub(super) fn table(&self, rows: u32, has_keys: bool) -> Result<(Vec<i64>, Vec<Heavy>), FileError> {
         let metadata = self.reader.metadata();
         if schema(has_keys).map_err(internal)?.get_fields() != metadata.file_metadata().schema().get_fields() {
             let columns = if has_keys { "key and value" } else { "value alone" };
@@ -204,16 +205,15 @@ impl Container {
         };
         let column_of_values = usize::from(has_keys);
         let values = self.column(0, column_of_values, rows as usize)?;
-        if !has_keys {
-            return Ok(Table { values, heavy: None });
+        if has_keys {
+            self.column(0, 0, 0)?;
         }
-        self.column(0, 0, 0)?;
         if heavy == 0 {
-            return Ok(Table { values, heavy: Some(Vec::new()) });
+            return Ok((values, Vec::new()));
         }
-        let keys = self.column(1, 0, heavy)?.into_iter().map(i64::cast_unsigned);
+        let keys = self.column(1, 0, heavy)?.into_iter().map(|key| Fingerprint::raw(key.cast_unsigned()));
         let counts = self.column(1, column_of_values, heavy)?;
-        Ok(Table { values, heavy: Some(keys.zip(counts).collect()) })
+        Ok((values, keys.zip(counts).collect()))
     }
 
     /// A column of a row group, of which so many cells are not null.
@@ -285,17 +285,19 @@ mod tests {
     fn other_columns_and_rows_are_refused() {
         let [plain, heavy] = [HeavyKeys::Off, HeavyKeys::On].map(|heavy| example(heavy, 1, |builder| builder));
         let values = |number: usize| vec![0; number];
-        let refused = |file: &ReleaseFile, table: Table| {
-            let bytes = to_bytes(&metadata::of(file), &table).unwrap();
+        let refused = |file: &ReleaseFile, values: Vec<i64>, heavy: Option<&[(u64, i64)]>| {
+            let heavy = heavy.map(|heavy| heavy.iter().map(|&(key, count)| (Fingerprint::raw(key), count)).collect());
+            let heavy: Option<Vec<Heavy>> = heavy;
+            let bytes = to_bytes(&metadata::of(file), &values, heavy.as_deref()).unwrap();
             ReleaseFile::read(&bytes[..]).unwrap_err().to_string()
         };
         for number in [1, 63, 65] {
-            let reason = refused(&plain, Table { values: values(number), heavy: None });
+            let reason = refused(&plain, values(number), None);
             assert!(reason.ends_with(&format!("64 values are wanted, got groups of [{number}]")), "{reason}");
         }
-        let reason = refused(&plain, Table { values: values(64), heavy: Some(Vec::new()) });
+        let reason = refused(&plain, values(64), Some(&[]));
         assert!(reason.contains("the columns must be value alone"), "{reason}");
-        let reason = refused(&heavy, Table { values: values(64), heavy: None });
+        let reason = refused(&heavy, values(64), None);
         assert!(reason.contains("the columns must be key and value"), "{reason}");
         for (counts, wanted) in [
             (vec![(5, 100), (4, 100)], "sorted by fingerprint"),
@@ -303,13 +305,13 @@ mod tests {
             (vec![(5, 3)], "at least the threshold"),
             (vec![(5, i64::MAX), (6, i64::MAX)], "at most 2^54 together"),
         ] {
-            let reason = refused(&heavy, Table { values: values(64), heavy: Some(counts) });
+            let reason = refused(&heavy, values(64), Some(&counts));
             assert!(reason.contains(wanted), "{reason}");
         }
         for value in [i64::MIN, i64::MAX, (1 << 54) + 1] {
             for file in [&plain, &heavy] {
-                let heavy = file.release.plan().heavy().map(|_| vec![(5, 100)]);
-                let reason = refused(file, Table { values: [vec![value], values(63)].concat(), heavy });
+                let heavy = file.release.plan().heavy().map(|_| &[(5, 100)][..]);
+                let reason = refused(file, [vec![value], values(63)].concat(), heavy);
                 assert!(reason.contains("must be within ±2^54"), "{reason}");
             }
         }

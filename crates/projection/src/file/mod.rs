@@ -52,13 +52,14 @@
 //! The 16 bytes before the footer, where Parquet looks for nothing, are SipHash-2-4-128 of all other bytes, under the key
 //! `Tamis: checksum.`: so they are in every version. A file of which a byte has changed is refused. That is no protection
 //! against forgery: whoever can write a file can write a checksum. A reader trusts whom it has the file from, but for this: a
-//! file that promises more privacy than its noise gives is refused ([`Plan::restore`](crate::Plan::restore)).
+//! file that promises more privacy than its noise gives is refused as far as that can be told
+//! from what it says.
 //!
 //! # Size
 //! The values are nearly incompressible, by their noise. Up to 256 different ones are written as a byte each and compressed to
 //! within 2 % of their entropy, which no encoding of integers that Parquet has comes near by itself: at the default (2²⁰ rows,
-//! scale 1, a million records) a file has 369 kB, of which 360 are entropy, while bit-packed indices would take 464, deltas 500,
-//! plain integers 520 and split bytes 536. More different values are written as deltas or with their bytes split, whichever
+//! scale 1, a million records) a file has 369 kB, of which 360 are entropy, while bit-packed indices would take 465, deltas 514,
+//! split bytes 537 and plain integers 581, compressed as much. More different values are written as deltas or with their bytes split, whichever
 //! is less: about 1.3 bits a value above entropy. A heavy key takes 9 or 10 bytes. [`Plan::file_bytes`](crate::Plan::file_bytes)
 //! says it beforehand.
 //!
@@ -70,10 +71,10 @@ mod metadata;
 pub(crate) mod size;
 
 use crate::{ProjectionError, ProjectionRelease, SignFamily, heavy};
-use container::{Container, Table};
+use container::Container;
 use metadata::Metadata;
 use std::io::{Read, Write};
-use tamis_queries::{ConjunctionError, Fingerprint, KeyError, Keys};
+use tamis_queries::{ConjunctionError, KeyError, Keys};
 
 /// A release as it is published: all that whoever asks must know.
 ///
@@ -118,7 +119,7 @@ pub enum FileError {
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// More bytes than any release has.
-    #[error("the file is longer than {} bytes: no release is", ReleaseFile::MAX_BYTES)]
+    #[error("a release file has at most {} bytes, and this has more", ReleaseFile::MAX_BYTES)]
     TooLong,
     /// Something else altogether.
     #[error("this is no release file: it does not start as a Parquet file does")]
@@ -169,7 +170,7 @@ pub enum FileError {
 }
 
 impl ReleaseFile {
-    /// Longer files are refused unread. 2²⁶ rows of 8 bytes are half of that.
+    /// Longer files are neither written nor read. 2²⁶ rows of 8 bytes are half of that.
     pub const MAX_BYTES: u64 = 1 << 30;
 
     /// Writes the file, all at once: `to` is given nothing before all is known. A failure may leave a part of it behind, so
@@ -178,9 +179,14 @@ impl ReleaseFile {
     /// Cost: the file twice in memory; 30 ms a million values if they are few different ones, else some seconds.
     ///
     /// # Errors
-    /// If `to` fails.
+    /// If `to` fails, or the file would be longer than [`MAX_BYTES`](Self::MAX_BYTES): there are too many heavy keys.
     pub fn write<W: Write>(&self, mut to: W) -> Result<(), FileError> {
-        to.write_all(&container::to_bytes(&metadata::of(self), &self.table())?)?;
+        let (values, heavy) = (self.release.residual(), self.release.plan().heavy().map(|_| self.release.heavy()));
+        let bytes = container::to_bytes(&metadata::of(self), values, heavy)?;
+        if bytes.len() as u64 > Self::MAX_BYTES {
+            return Err(FileError::TooLong);
+        }
+        to.write_all(&bytes)?;
         Ok(to.flush()?)
     }
 
@@ -197,22 +203,14 @@ impl ReleaseFile {
         }
         let file = Container::open(bytes)?;
         let Metadata { plan, seed, keys, unit, records } = Metadata::read(file.metadata())?;
-        let Table { mut values, heavy } = file.table(plan.shape().width(), plan.heavy().is_some())?;
-        let heavy: Vec<_> = heavy.into_iter().flatten().map(|(key, count)| (Fingerprint::raw(key), count)).collect();
+        let (mut values, heavy) = file.table(plan.shape().width(), plan.heavy().is_some())?;
+        // Before the sum, so that it cannot overflow; below, a sum that would is out of range, too.
         heavy::check(plan.heavy(), &heavy)?;
-        for (value, sum) in values.iter_mut().zip(SignFamily::new(plan.shape(), seed).sum(&heavy)) {
-            *value = value.saturating_add(sum);
+        if !heavy.is_empty() {
+            let sketch = SignFamily::new(plan.shape(), seed).sum(&heavy);
+            values.iter_mut().zip(sketch).for_each(|(value, sum)| *value = value.saturating_add(sum));
         }
         Ok(Self { release: ProjectionRelease::restore(plan, seed, values, heavy)?, keys, unit, records })
-    }
-
-    /// The values less the sketch of the heavy keys, if there are any.
-    fn table(&self) -> Table {
-        let (plan, heavy) = (self.release.plan(), self.release.heavy());
-        Table {
-            values: self.release.residual().to_vec(),
-            heavy: plan.heavy().map(|_| heavy.iter().map(|&(key, count)| (key.get(), count)).collect()),
-        }
     }
 
     /// All that the file says, name by name, as the table in the [module](self) has them, but for the program that wrote it.
@@ -226,7 +224,7 @@ mod tests {
     use super::*;
     use crate::{HeavyKeys, Plan, Seed};
     use tamis_noise::{Budget, Neighbours};
-    use tamis_queries::{FingerprintKey, KeyKind};
+    use tamis_queries::{Fingerprint, FingerprintKey, KeyKind};
 
     /// A release of nothing at ε = 1, δ = 10⁻⁹, L = 1, of 64 rows, with three heavy keys or none.
     pub(super) fn example(
