@@ -262,6 +262,7 @@ macro_rules! whole_parameter {
 
 whole_parameter!(Sensitivity);
 whole_parameter!(Hits);
+whole_parameter!(Queries);
 
 /// c: how many answers above the threshold a run may give, 1 to 1 000 000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -288,7 +289,8 @@ impl Hits {
 }
 
 /// k: for how many queries a guarantee is stated, 1 to 2⁵³. It bounds error, never privacy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
 pub struct Queries(u64);
 
 impl Queries {
@@ -314,8 +316,24 @@ impl Queries {
 }
 
 /// β: the probability with which an accuracy guarantee may fail, strictly between 0 and 1.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Beta(f64);
+
+/// As text, so that a stored value is exact and passes the same check when it is read.
+impl TryFrom<String> for Beta {
+    type Error = ParameterError;
+
+    fn try_from(text: String) -> Result<Self, ParameterError> {
+        text.parse().map_err(|_| ParameterError::Beta(text)).and_then(Self::new)
+    }
+}
+
+impl From<Beta> for String {
+    fn from(value: Beta) -> Self {
+        format!("{:?}", value.0)
+    }
+}
 
 impl Beta {
     /// # Errors

@@ -15,6 +15,7 @@
 //! | [`sign_family`] | the sign families of projection releases, bit by bit, with sketch and estimate |
 //! | [`sparse_vector`] | the papers' figures, written as printed |
 //! | [`mechanism`] | one description of a sparse-vector mechanism, for the sampler and the enumerator alike |
+//! | [`median`] | the median mechanism's hypothesis, for a handful of elements |
 //! | [`wrong`] | the mechanisms that must be caught |
 //! | [`enumeration`] | the exact output law of a mechanism, and its worst privacy loss |
 //!
@@ -31,6 +32,7 @@ pub mod discrete_laplace;
 pub mod enclosure;
 pub mod enumeration;
 pub mod mechanism;
+pub mod median;
 pub mod sign_family;
 pub mod sparse_vector;
 pub mod wrong;

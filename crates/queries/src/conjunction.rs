@@ -239,6 +239,16 @@ impl Conjunction {
         self.width
     }
 
+    /// The booleans that are to be true, packed.
+    pub fn ones(&self) -> u128 {
+        self.ones
+    }
+
+    /// The booleans that are to be false, packed.
+    pub fn zeros(&self) -> u128 {
+        self.zeros
+    }
+
     /// How many of them are free: k.
     pub fn free(&self) -> u32 {
         self.width - (self.ones | self.zeros).count_ones()

@@ -1,0 +1,146 @@
+//! The keys that updates have touched, each with what a hypothesis holds of it.
+
+use crate::hypothesis::check_support;
+use crate::query::Key;
+use crate::{Query, Refused};
+use rustc_hash::FxHashMap;
+use tamis_queries::Fingerprint;
+
+/// Keys with a value each, in the order in which they came.
+///
+/// The hash map is a fast one that trusts its keys: fingerprints under a key that no analyst knows are scattered
+/// already.
+///
+/// A fingerprint hides the packed booleans behind it. So where records are packed booleans the table keeps the point
+/// beside the fingerprint, as far as the queries have named it; a conjunction over more points than the table has keys
+/// is then decided key by key instead of being listed.
+#[derive(Clone, Debug)]
+pub(crate) struct Table<V> {
+    width: Option<u32>,
+    positions: FxHashMap<Fingerprint, usize>,
+    entries: Vec<(Fingerprint, V)>,
+    // As long as `entries` if there is a width, else empty.
+    points: Vec<Option<u128>>,
+    unnamed: usize,
+}
+
+impl<V: Copy> Table<V> {
+    /// Nothing touched yet; `width` is how many packed booleans a record has, if it has.
+    pub(crate) fn new(width: Option<u32>) -> Self {
+        Self { width, positions: FxHashMap::default(), entries: Vec::new(), points: Vec::new(), unnamed: 0 }
+    }
+
+    pub(crate) fn width(&self) -> Option<u32> {
+        self.width
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Refuses what the table cannot look up.
+    pub(crate) fn check(&self, query: &Query, most: u64) -> Result<(), Refused> {
+        check_support(query, most)?;
+        match query.width() {
+            Some(width) if self.width != Some(width) => Err(Refused::Width { width, expected: self.width }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Each key that is in the table and in `query`: its weight there, its value here. Cost: O(min(m, keys)), a list
+    /// counting log m for a key.
+    pub(crate) fn for_each_in(&self, query: &Query, mut visit: impl FnMut(f64, V)) {
+        if !self.is_smaller_than(query) {
+            return query.for_each(|key| {
+                if let Some(&position) = self.positions.get(&key.fingerprint) {
+                    visit(key.weight, self.entries[position].1);
+                }
+            });
+        }
+        for (position, &(fingerprint, value)) in self.entries.iter().enumerate() {
+            let weight = query.weight(fingerprint, || self.point(position));
+            if weight > 0.0 {
+                visit(weight, value);
+            }
+        }
+    }
+
+    /// Whether it is less work to look the table's keys up in the query than the reverse, and possible.
+    fn is_smaller_than(&self, query: &Query) -> bool {
+        let keys = self.entries.len() as f64;
+        if query.as_conjunction().is_some() {
+            self.unnamed == 0 && keys < query.support()
+        } else {
+            keys * (1.0 + query.support().log2()) < query.support()
+        }
+    }
+
+    fn point(&self, position: usize) -> Option<u128> {
+        self.points.get(position).copied().flatten()
+    }
+
+    /// Gives each key of `query` that has no place one, with the value `initial`. Places and weights of all its keys.
+    pub(crate) fn assign(&mut self, query: &Query, initial: V) -> Vec<(usize, f64)> {
+        let mut places = Vec::with_capacity(query.support() as usize);
+        query.for_each(|key| places.push((self.place(key, initial), key.weight)));
+        places
+    }
+
+    fn place(&mut self, key: Key, initial: V) -> usize {
+        let next = self.entries.len();
+        let position = *self.positions.entry(key.fingerprint).or_insert(next);
+        if position == next {
+            self.entries.push((key.fingerprint, initial));
+            if self.width.is_some() {
+                self.points.push(key.point);
+                self.unnamed += usize::from(key.point.is_none());
+            }
+        } else if let (Some(point @ None), Some(_)) = (self.points.get_mut(position), key.point) {
+            *point = key.point;
+            self.unnamed -= 1;
+        }
+        position
+    }
+
+    /// Takes back a stored key.
+    pub(crate) fn restore(&mut self, fingerprint: Fingerprint, point: Option<u128>, value: V) -> Result<(), Refused> {
+        let fits = |point| self.width.is_some_and(|width| point <= u128::MAX >> (128 - width));
+        if !point.is_none_or(fits) {
+            return Err(Refused::Damaged("a key with more packed booleans than there are"));
+        }
+        let before = self.len();
+        self.place(Key { fingerprint, weight: 1.0, point }, value);
+        if self.len() == before {
+            return Err(Refused::Damaged("one key twice"));
+        }
+        Ok(())
+    }
+
+    /// The value at a place.
+    pub(crate) fn value(&self, position: usize) -> V {
+        self.entries[position].1
+    }
+
+    /// The value at a place, to be changed.
+    pub(crate) fn value_mut(&mut self, position: usize) -> &mut V {
+        &mut self.entries[position].1
+    }
+
+    /// All values, in the order in which their keys came.
+    pub(crate) fn values(&self) -> impl Iterator<Item = V> {
+        self.entries.iter().map(|entry| entry.1)
+    }
+
+    /// All values, to be changed.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.entries.iter_mut().map(|entry| &mut entry.1)
+    }
+
+    /// Keys, points as far as they are known, and values.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (Fingerprint, Option<u128>, V)> {
+        self.entries
+            .iter()
+            .enumerate()
+            .map(|(position, &(fingerprint, value))| (fingerprint, self.point(position), value))
+    }
+}
