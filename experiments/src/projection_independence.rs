@@ -267,7 +267,8 @@ mod tests {
         assert_eq!(is_one(&times(1.2)).verdict, Verdict::Fails);
         assert_eq!(is_one(&values[..10]).verdict, Verdict::Inconclusive);
         assert_eq!(is_more_than_two(&times(3.0)).verdict, Verdict::Holds);
-        assert_eq!(is_more_than_two(&times(2.0)).verdict, Verdict::Fails);
+        assert_eq!(is_more_than_two(&times(2.0)).verdict, Verdict::Inconclusive);
+        assert_eq!(is_more_than_two(&times(1.5)).verdict, Verdict::Fails);
     }
 
     #[test]

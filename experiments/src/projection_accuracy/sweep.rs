@@ -115,7 +115,7 @@ fn adults(size: Size) -> Fallible<Vec<Case>> {
     let conjunctions = Lists { number: 200, support: 256, matches: 0 };
     let row = |plan: Plan, absolute| {
         let claim = Claim { absolute, bytes: Some(400_000.0), ..Claim::default() };
-        case("lists", plan, Data::Adult { free: 8 }, conjunctions, size.pick(60, 600), claim)
+        case("lists", plan, Data::Adult { free: 8 }, conjunctions, size.pick(200, 2_000), claim)
     };
     let default = builder(budget(0.0)?).records(32_561).build()?;
     let apart = builder(budget(DELTA)?).records(32_561).key_multiplicity(1_300.0).heavy(HeavyKeys::On).build()?;
