@@ -372,7 +372,7 @@ fn overall_checks(experiment: Experiment<Case>) -> Experiment<Case> {
             Finding::at_most(most / least, 1.1)
         })
         .check_all("the largest of k errors is that of k bell curves", |table| {
-            // 100 releases know a 95 % quantile to 5 % or so.
+            // The trials know a 95 % quantile to 4 % or better: 15 % are more than three standard deviations, 3 % of bias allowed.
             let rows = table.only("part", "theorem");
             let (predicted, worst) = (rows.points("k", "predicted"), rows.points("k", "worst"));
             let off =
