@@ -24,7 +24,8 @@
 //! What is left, ‖x − c̃‖², are the light keys as they are and of each heavy one the square of its noise.
 //!
 //! # When
-//! [`HeavyKeys::Auto`] compares predicted errors, from what is stated and never from the data. With n records of which a key has
+//! [`HeavyKeys::Auto`] compares predicted half-widths of [intervals](crate::answer), from what is stated and never from the data:
+//! without heavy keys apart they are often conservative ones. With n records of which a key has
 //! M on the average over records (‖x‖² = n·M), it takes for ‖x − c̃‖² the estimate
 //!
 //! ```text
@@ -35,8 +36,8 @@
 //! x·P(Z < τ − x) ≤ max(τ, t). (It is clear for x ≤ τ. For x = τ + d it is (τ + d)·q^(d + 1)/(1 + q), and τ + d ≤
 //! max(τ, t)·e^(d/t).) The second is for at most n/τ keys with τ records or more. It is an estimate **from above**, and often from
 //! far above: a table of a hundred thousand keys leaves what a hundred thousand keys can, whatever n is. Answers carry the
-//! standard error of what is really left. Where M is at most max(τ, t) the estimate is not below n·M, and noise is larger too: so
-//! all-distinct data (M = 1) never has heavy keys. Who knows that few keys have most of the records may say [`HeavyKeys::On`].
+//! standard error of what is really left. Where the estimate is not below n·M, as where M is at most max(τ, t), no key is heavy if
+//! all are alike, and none is released apart: so all-distinct data (M = 1) never has heavy keys. Who knows that few keys have most of the records may say [`HeavyKeys::On`].
 //!
 //! ```
 //! use rand::{SeedableRng, rngs::StdRng};
@@ -77,7 +78,7 @@ use tamis_queries::{Fingerprint, SparseQuery};
 pub enum HeavyKeys {
     /// Never.
     Off,
-    /// If δ is not 0 and the predicted error is lower so.
+    /// If δ is not 0 and intervals are predicted to be narrower so.
     Auto,
     /// Always; refused if δ is 0.
     On,
@@ -101,6 +102,12 @@ pub(crate) fn divided(budget: &Budget, sketch_needs_delta: bool) -> Result<(Budg
 pub(crate) fn residual_norm(threshold: &StabilityThreshold, records: f64, squared_norm: f64) -> f64 {
     let (tau, scale) = (threshold.threshold() as f64, threshold.scale().to_f64_up());
     squared_norm.min(records * tau.max(scale)) + records / tau * 2.0 * scale.powi(2)
+}
+
+/// Σ(x − c̃)⁴ by the same estimate: keys of [`residual_norm`]'s light ones all alike, and the noise of the heavy ones (E Z⁴ = 24t⁴).
+pub(crate) fn residual_fourth_powers(threshold: &StabilityThreshold, records: f64, multiplicity: f64) -> f64 {
+    let (tau, scale) = (threshold.threshold() as f64, threshold.scale().to_f64_up());
+    records * multiplicity.min(tau.max(scale)).powi(3) + records / tau * 24.0 * scale.powi(4)
 }
 
 /// The first of these, as far as their counts are at most [`MAX_TOTAL`] together. What is left out is left to the sketch.
