@@ -413,8 +413,10 @@ impl Builder {
             // Noise falls as 1/ε, or faster.
             let factor = ((least.variance - signal) / (enough - signal)).sqrt();
             format!("epsilon = {} would reach it", two_digits_up(self.budget.epsilon().to_f64_up() * factor))
-        } else {
+        } else if self.width.is_none() && signal * f64::from(least.shape.width()) < enough * 2f64.powi(22) {
             "other keys alone err by more, so it takes more rows: a larger file".to_owned()
+        } else {
+            "other keys alone err by more, whatever epsilon is".to_owned()
         };
         let keys = (support * enough / least.variance).floor();
         if keys >= 1.0 { format!("{more}; so would lists of {keys} keys") } else { more }
