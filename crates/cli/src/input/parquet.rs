@@ -1,6 +1,6 @@
 //! Columns of a Parquet file.
 
-use super::{Columns, Place, Role, Row, Rows, Source, position};
+use super::{Columns, Place, Role, Row, Rows, Source, position, suggestion_by_name};
 use crate::failure::Failure;
 use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as PhysicalType};
 use parquet::errors::ParquetError;
@@ -25,7 +25,7 @@ pub fn rows(file: File, source: &Source, columns: &Columns, follow: bool) -> Res
     let Some(value) = &columns.value else {
         return Err(Failure::input(
             "a Parquet file has named columns, and none was chosen",
-            format_args!("add --column with one of: {}", opened.names.join(", ")),
+            format_args!("add --column with one of: {}", quoted(&opened.names)),
         ));
     };
     let value = opened.column(value)?;
@@ -40,11 +40,11 @@ pub fn rows(file: File, source: &Source, columns: &Columns, follow: bool) -> Res
     let rows = std::iter::from_fn(move || records.next().transpose());
     Ok(Box::new(rows.map(move |row| {
         let (number, row) = row?;
-        let text = |column: &Type| text(cell(&row, column.name())).into_owned();
+        let text = |column: &Arc<Type>| Ok::<_, Failure>(text(&row, column, number)?.into_owned());
         Ok(Row {
             place: Place::Row(number),
-            label: label.as_deref().map(text),
-            cell: text(&value),
+            label: label.as_ref().map(text).transpose()?,
+            cell: text(&value)?,
             whole_up_to: whole_up_to(&value),
         })
     })))
@@ -89,7 +89,8 @@ impl Table {
     /// Shows every row, until one is refused.
     pub fn for_each(mut self, mut visit: impl FnMut(Place, &[&str]) -> Result<(), Failure>) -> Result<(), Failure> {
         while let Some((number, row)) = self.records.next()? {
-            let texts: Vec<Cow<str>> = self.columns.iter().map(|column| text(cell(&row, column.name()))).collect();
+            let texts = self.columns.iter().map(|column| text(&row, column, number));
+            let texts = texts.collect::<Result<Vec<Cow<str>>, Failure>>()?;
             let cells: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
             visit(Place::Row(number), &cells)?;
         }
@@ -115,17 +116,31 @@ impl Opened {
     }
 
     fn column(&self, name: &str) -> Result<Arc<Type>, Failure> {
-        Ok(self.schema.get_fields()[position(&self.names, name, &self.source)?].clone())
+        Ok(self.schema.get_fields()[position(&self.names, name, &self.source, suggestion_by_name)?].clone())
     }
 
     /// The rows, of which only these columns are read.
     fn project(self, columns: Vec<Arc<Type>>) -> Result<Records, Failure> {
-        let projection = Type::group_type_builder(self.schema.name()).with_fields(columns).build();
+        let columns = columns.into_iter().map(uncut).collect::<Result<_, _>>();
+        let projection =
+            columns.and_then(|columns| Type::group_type_builder(self.schema.name()).with_fields(columns).build());
         let iterator = projection
             .and_then(|projection| RowIter::from_file_into(Box::new(self.reader)).project(Some(projection)))
             .map_err(|error| unreadable(&self.source, &error))?;
         Ok(Records { iterator, source: self.source, number: 0 })
     }
+}
+
+/// The column, without a narrow integer type: the library would cut off what a file holds beyond it, and make one unit of
+/// several.
+fn uncut(column: Arc<Type>) -> Result<Arc<Type>, ParquetError> {
+    use ConvertedType::{INT_8, INT_16, UINT_8, UINT_16};
+    let kind = column.get_basic_info();
+    if !matches!(kind.converted_type(), INT_8 | INT_16 | UINT_8 | UINT_16) {
+        return Ok(column);
+    }
+    let whole = Type::primitive_type_builder(column.name(), PhysicalType::INT32).with_repetition(kind.repetition());
+    Ok(Arc::new(whole.build()?))
 }
 
 /// Rows with their numbers, from 1.
@@ -163,15 +178,33 @@ fn guarded<T>(source: &Source, step: impl FnOnce() -> T) -> Result<T, Failure> {
     std::panic::catch_unwind(AssertUnwindSafe(step)).map_err(|_| damaged(source, "it is damaged"))
 }
 
-/// What a CSV file would hold.
-fn text(field: &Field) -> Cow<'_, str> {
+/// What a CSV file would hold. The library panics on dates that its calendar does not have.
+fn text<'row>(row: &'row parquet::record::Row, column: &Type, number: u64) -> Result<Cow<'row, str>, Failure> {
+    let name = column.name();
+    let field = cell(row, name);
+    std::panic::catch_unwind(AssertUnwindSafe(|| in_csv(field))).map_err(|_| {
+        Failure::input(
+            format_args!("row {number}: the cell in column {name:?} is beyond every calendar"),
+            "correct the date or time; no row can be skipped",
+        )
+    })
+}
+
+fn in_csv(field: &Field) -> Cow<'_, str> {
     match field {
         Field::Null => Cow::Borrowed(""),
         Field::Str(text) => Cow::Borrowed(text),
         Field::Float(value) => Cow::Owned(exact_decimal(f64::from(*value))),
         Field::Double(value) => Cow::Owned(exact_decimal(*value)),
+        // A whole number of this type would end with a point.
+        Field::Decimal(_) => Cow::Owned(field.to_string().trim_end_matches('.').to_owned()),
         other => Cow::Owned(other.to_string()),
     }
+}
+
+/// Names in a message.
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The number itself, and not the shortest decimal that names it: two of those may lie further apart than the numbers do,

@@ -23,8 +23,11 @@ const CHECKSUM: usize = 16;
 const CHECKSUM_KEY: &[u8; 16] = b"Tamis: checksum.";
 /// What distinguishes releases from other tables.
 const FORMAT: &[u8] = b"tamis.format";
-/// More do not fit into a file that is not too long.
-const MOST_HEAVY: i64 = 1 << 27;
+
+/// Sorted, n random 64-bit numbers are told by n·(64 − log₂ n) bits at least: by more than four bytes each, up to n = 2³².
+pub(super) fn check_heavy(heavy: u64, bytes: u64) -> Result<(), FileError> {
+    if heavy <= bytes / 4 { Ok(()) } else { Err(FileError::HeavyBytes(heavy)) }
+}
 
 /// Nothing is written that the library could not write: into memory, a schema of its own.
 fn internal(error: ParquetError) -> FileError {
@@ -160,6 +163,8 @@ fn footer_start(bytes: &[u8]) -> Option<usize> {
 /// A file whose checksum holds.
 pub(super) struct Container {
     reader: SerializedFileReader<Bytes>,
+    /// How many there are.
+    bytes: u64,
 }
 
 impl Container {
@@ -178,8 +183,9 @@ impl Container {
         if !holds {
             return Err(FileError::Damaged);
         }
+        let length = bytes.len() as u64;
         let reader = guarded(|| SerializedFileReader::new(Bytes::from(bytes)))?;
-        Ok(Self { reader })
+        Ok(Self { reader, bytes: length })
     }
 
     /// What is said of the values.
@@ -198,7 +204,8 @@ impl Container {
         let lengths: Vec<i64> = metadata.row_groups().iter().map(|group| group.num_rows()).collect();
         let heavy = match lengths[..] {
             [values] if values == i64::from(rows) => 0,
-            [values, heavy] if values == i64::from(rows) && has_keys && (1..=MOST_HEAVY).contains(&heavy) => {
+            [values, heavy] if values == i64::from(rows) && has_keys && heavy > 0 => {
+                check_heavy(heavy.cast_unsigned(), self.bytes)?;
                 heavy as usize
             }
             _ => return Err(FileError::Contents(format!("{rows} values are wanted, got groups of {lengths:?}"))),
@@ -279,6 +286,20 @@ mod tests {
                 let _ = ReleaseFile::read(&forged(bytes)[..]);
             }
         }
+    }
+
+    /// They would take memory out of proportion to the file.
+    #[test]
+    fn heavy_keys_that_compress_to_nothing_are_refused() {
+        let file = example(HeavyKeys::On, 1, |builder| builder);
+        let counts: Vec<_> = (0..1 << 17).map(|key| (Fingerprint::raw(key), 100)).collect();
+        let bytes = to_bytes(&metadata::of(&file), &[0; 64], Some(&counts)).unwrap();
+        assert!(bytes.len() < 20_000, "{}", bytes.len());
+        assert!(matches!(ReleaseFile::read(&bytes[..]), Err(FileError::HeavyBytes(131_072))));
+        let (plan, seed) = (file.release.plan().clone(), file.release.family().seed());
+        let release = crate::ProjectionRelease::restore(plan, seed, vec![0; 64], counts).unwrap();
+        let file = ReleaseFile { release, ..file };
+        assert!(matches!(file.write(&mut Vec::new()), Err(FileError::HeavyBytes(131_072))));
     }
 
     #[test]
