@@ -258,7 +258,7 @@ fn account(request: &Request, contents: &Contents, out: &Path, bytes: u64) {
         false,
         &format!(
             "spent     {cost}, under {neighbours} neighbours: add it to whatever else is, was or will be released of the same \
-             data under the same"
+             data"
         ),
     );
     let dropped = match request.unit.bounded() {

@@ -173,7 +173,8 @@ fn question(text: &str, number: u64, keys: &Keys) -> Result<Question, Failure> {
     if !text.trim_start().starts_with('{') {
         return Err(fault(&"a query is a JSON object", SHAPE));
     }
-    let written: Written = serde_json::from_str(text).map_err(|error| fault(&unread(&error), SHAPE))?;
+    let written: Written = serde_json::from_str(text)
+        .map_err(|error| Failure::input(format_args!("{place}, {}", unread(&error)), SHAPE))?;
     if written.name.is_empty() {
         return Err(fault(&"the query has an empty name", "answers are told apart by the names of queries"));
     }

@@ -273,7 +273,7 @@ fn suggestion_by_place(names: &[String], wanted: &str) -> String {
     } else {
         "a name much like it"
     };
-    format!("column {place} of {} has {alike}: look at its first line", names.len())
+    format!("column {place} of {} has {alike}: look at the first line", names.len())
 }
 
 /// Of a Parquet file, whose names are no data.

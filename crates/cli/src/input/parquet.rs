@@ -5,9 +5,10 @@ use crate::failure::Failure;
 use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::serialized_reader::ReadOptionsBuilder;
 use parquet::record::Field;
 use parquet::record::reader::RowIter;
-use parquet::schema::types::Type;
+use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type};
 use std::borrow::Cow;
 use std::fs::File;
 use std::panic::AssertUnwindSafe;
@@ -108,8 +109,13 @@ struct Opened {
 
 impl Opened {
     fn new(file: File, source: &Source) -> Result<Self, Failure> {
-        let reader =
-            guarded(source, || SerializedFileReader::new(file))?.map_err(|error| unreadable(source, &error))?;
+        let opened = guarded(source, || {
+            let reader = SerializedFileReader::new(file.try_clone()?)?;
+            let Some(wide) = widened(reader.metadata().file_metadata().schema())? else { return Ok(reader) };
+            let options = ReadOptionsBuilder::new().with_parquet_schema(wide).build();
+            SerializedFileReader::new_with_options(file, options)
+        });
+        let reader = opened?.map_err(|error| unreadable(source, &error))?;
         let schema = reader.metadata().file_metadata().schema().clone();
         let names = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
         Ok(Self { reader, source: source.clone(), schema, names })
@@ -121,9 +127,7 @@ impl Opened {
 
     /// The rows, of which only these columns are read.
     fn project(self, columns: Vec<Arc<Type>>) -> Result<Records, Failure> {
-        let columns = columns.into_iter().map(uncut).collect::<Result<_, _>>();
-        let projection =
-            columns.and_then(|columns| Type::group_type_builder(self.schema.name()).with_fields(columns).build());
+        let projection = Type::group_type_builder(self.schema.name()).with_fields(columns).build();
         let iterator = projection
             .and_then(|projection| RowIter::from_file_into(Box::new(self.reader)).project(Some(projection)))
             .map_err(|error| unreadable(&self.source, &error))?;
@@ -131,16 +135,26 @@ impl Opened {
     }
 }
 
-/// The column, without a narrow integer type: the library would cut off what a file holds beyond it, and make one unit of
-/// several.
-fn uncut(column: Arc<Type>) -> Result<Arc<Type>, ParquetError> {
+/// The schema with every narrow integer as wide as it is stored, if there is one: else the library would cut off what a file
+/// holds beyond the narrow type, and make one unit of several.
+fn widened(schema: &Type) -> Result<Option<SchemaDescPtr>, ParquetError> {
     use ConvertedType::{INT_8, INT_16, UINT_8, UINT_16};
-    let kind = column.get_basic_info();
-    if !matches!(kind.converted_type(), INT_8 | INT_16 | UINT_8 | UINT_16) {
-        return Ok(column);
+    let is_narrow = |column: &Arc<Type>| {
+        column.is_primitive() && matches!(column.get_basic_info().converted_type(), INT_8 | INT_16 | UINT_8 | UINT_16)
+    };
+    if !schema.get_fields().iter().any(is_narrow) {
+        return Ok(None);
     }
-    let whole = Type::primitive_type_builder(column.name(), PhysicalType::INT32).with_repetition(kind.repetition());
-    Ok(Arc::new(whole.build()?))
+    let wide = |column: &Arc<Type>| {
+        if !is_narrow(column) {
+            return Ok(column.clone());
+        }
+        let wide = Type::primitive_type_builder(column.name(), column.get_physical_type());
+        Ok(Arc::new(wide.with_repetition(column.get_basic_info().repetition()).build()?))
+    };
+    let columns = schema.get_fields().iter().map(wide).collect::<Result<_, ParquetError>>()?;
+    let schema = Type::group_type_builder(schema.name()).with_fields(columns).build()?;
+    Ok(Some(Arc::new(SchemaDescriptor::new(Arc::new(schema)))))
 }
 
 /// Rows with their numbers, from 1.

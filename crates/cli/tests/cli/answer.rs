@@ -120,8 +120,8 @@ fn several_columns_are_fields() {
     assert_eq!(code, 2);
     assert_eq!(
         err,
-        "error: FILE, line 2: a key has 2 cells (name, place), got 1\n\
-         help: a key of this release is name, place, with commas between them, as in a CSV file\n"
+        "error: FILE, line 2: a key has 2 cells (\"name\", \"place\"), got 1\n\
+         help: a key of this release is \"name\", \"place\", with commas between them, as in a CSV file\n"
     );
 }
 
@@ -241,7 +241,7 @@ fn no_key_of_a_query_is_repeated() {
     ] {
         let (code, _, err) = ask(&names(), "--queries", query.as_bytes(), &[]);
         assert_eq!(code, 2, "{query}");
-        assert!(err.contains("line 1: column ") && !err.contains("topsecret"), "{query}: {err}");
+        assert!(err.contains("line 1, column ") && !err.contains("topsecret"), "{query}: {err}");
     }
 }
 

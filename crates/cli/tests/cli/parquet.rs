@@ -106,16 +106,19 @@ fn a_row_of_nobody_is_refused() {
     assert!(stderr(&output).contains("row 3: the cell in column \"n\" is empty"), "{}", stderr(&output));
 }
 
-/// A file with one column of 32-bit integers, of this type.
+/// A file with a column of 32-bit integers of this type, `x`, and one of plain ones, `n`.
 fn integers(kind: &str, values: &[i32]) -> NamedTempFile {
-    let schema = Arc::new(parse_message_type(&format!("message table {{ required int32 x {kind}; }}")).unwrap());
+    let schema = Arc::new(
+        parse_message_type(&format!("message table {{ required int32 x {kind}; required int32 n; }}")).unwrap(),
+    );
     let rows = file(b"", ".parquet");
     let properties = Arc::new(WriterProperties::builder().build());
     let mut writer = SerializedFileWriter::new(rows.reopen().unwrap(), schema, properties).unwrap();
     let mut group = writer.next_row_group().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
-    column.typed::<Int32Type>().write_batch(values, None, None).unwrap();
-    column.close().unwrap();
+    while let Some(mut column) = group.next_column().unwrap() {
+        column.typed::<Int32Type>().write_batch(values, None, None).unwrap();
+        column.close().unwrap();
+    }
     group.close().unwrap();
     writer.close().unwrap();
     rows
@@ -138,7 +141,7 @@ fn integers_and_decimals_are_the_text_of_a_csv_file() {
         let rows = rows.path().to_str().unwrap();
         // Every value is far above the threshold.
         let common = "--threshold=-1000000 --alerts=4 --epsilon=1 --sensitivity=1 --kind=values --grid=2";
-        let more = "--neighbours=add-remove --queries=10 --column=x --label=x --format=csv --quiet";
+        let more = "--neighbours=add-remove --queries=10 --column=n --label=x --format=csv --quiet";
         let output =
             run(&[&["monitor", rows], &format!("{common} {more}").split(' ').collect::<Vec<_>>()[..]].concat());
         assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""), "{kind}");

@@ -60,9 +60,8 @@
 //! Reading takes 8 bytes a row in memory and as much again while it is decoded (dense signs: up to 20 in all), and 32 a heavy
 //! key. The latter is in proportion to the file, of which a heavy key takes 4 bytes at least; the former is not, since values
 //! without noise, at a very large ε, compress to nothing: a file of 150 kB may have 2²⁶ rows, and take a gigabyte. Time is
-//! bounded by seconds, for the rows and for the [signs of heavy keys](crate::heavy#answers). Where memory is limited, one thing
-//! may end the process: of a forged footer the Parquet library believes how many columns there are, up to 2³¹, and reserves 8
-//! bytes for each before it looks for them. A service that reads files of strangers does so in a process of its own.
+//! bounded by seconds, for the rows and for the [signs of heavy keys](crate::heavy#answers). A forged page may say that it
+//! unpacks to 2 GiB. Who reads files of strangers on a small machine does so in a process of its own.
 //!
 //! # Size
 //! The values are nearly incompressible, by their noise. Up to 256 different ones are written as a byte each and compressed to
