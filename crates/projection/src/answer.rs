@@ -167,7 +167,7 @@ impl ProjectionRelease {
         if let Some(&value) = values.iter().find(|value| value.unsigned_abs() > Self::MAX_VALUE) {
             return Err(ProjectionError::Value(value));
         }
-        heavy::check(plan.heavy(), &heavy)?;
+        heavy::check(&plan, &heavy)?;
         Ok(Self::new(plan, family, values, heavy))
     }
 

@@ -393,6 +393,11 @@ impl Plan {
         )
     }
 
+    /// n as stated, to plan by.
+    pub fn stated_records(&self) -> Option<f64> {
+        self.stated.records
+    }
+
     /// m as stated, or 10 000.
     pub fn stated_support(&self) -> f64 {
         self.stated.support.unwrap_or(Builder::SUPPORT)
@@ -559,10 +564,24 @@ impl Plan {
         data: &Histogram,
         rng: &mut R,
     ) -> Result<ProjectionRelease, ProjectionError> {
-        let family = SignFamily::new(self.shape, Seed::draw(rng));
-        let (family, values) = self.noisy(Sketch::of(&family, data)?, rng)?;
+        self.release_with(&SignFamily::new(self.shape, Seed::draw(rng)), data, rng)
+    }
+
+    /// The same with signs that were drawn before the data was read. Their seed must be independent of it, as
+    /// [`Seed::draw`] makes it.
+    ///
+    /// # Errors
+    /// As [`release`](Self::release), and if the family has another shape than the plan.
+    pub fn release_with<R: CryptoRng + ?Sized>(
+        &self,
+        family: &SignFamily,
+        data: &Histogram,
+        rng: &mut R,
+    ) -> Result<ProjectionRelease, ProjectionError> {
+        let (family, values) = self.noisy(Sketch::of(family, data)?, rng)?;
         // Last, so that no other noise stands at a place in the generator's words that depends on the data.
         let heavy = self.heavy.as_ref().map_or(Vec::new(), |threshold| heavy_counts(threshold, data, rng));
+        let heavy = heavy::within_limits(self.shape, heavy);
         Ok(ProjectionRelease::new(self.clone(), family, values, heavy))
     }
 
@@ -617,5 +636,5 @@ fn heavy_counts<R: CryptoRng + ?Sized>(
         let released = threshold.release_all(&counts, rng);
         heavy.extend(keys.iter().zip(released).filter_map(|(&(key, _), noisy)| Some((key, noisy?))));
     }
-    heavy::within_total(heavy)
+    heavy
 }

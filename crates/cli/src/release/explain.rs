@@ -2,13 +2,13 @@
 
 use super::request::{Request, Unit};
 use crate::failure::Failure;
-use crate::output::{Format, percentage, record_line, weak, write};
+use crate::output::{Format, percentage, record_line, weak_for, write};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
 use tamis::noise::Neighbours;
 use tamis::projection::bounds::deviations;
-use tamis::projection::{NoiseKind, Signs};
+use tamis::projection::{NoiseKind, Plan, Signs, Unit as ReleasedUnit};
 
 /// Version of the JSON object.
 const SCHEMA: &str = "tamis.release/1";
@@ -22,8 +22,11 @@ pub struct Explanation {
     epsilon: String,
     delta: String,
     neighbours: String,
-    unit: String,
+    /// As the file says it: row, record or column.
+    unit: &'static str,
+    unit_column: Option<String>,
     rows_per_unit: u32,
+    publish_records: bool,
     signs: &'static str,
     width: u32,
     nonzeros: u32,
@@ -61,14 +64,23 @@ impl Explanation {
         let (shape, support, cost) = (plan.shape(), plan.stated_support(), plan.cost());
         let standard_error = plan.predicted_standard_error(support, plan.stated_norm().unwrap_or(0.0), 0.0);
         let (answers, beta) = request.confidence;
+        let unit = request.released_unit();
+        let privacy = format!("{} {}", plan.privacy(), unit.in_words(plan.rows_per_unit()));
+        let (unit, unit_column) = match unit {
+            ReleasedUnit::Row => ("row", None),
+            ReleasedUnit::Record => ("record", None),
+            ReleasedUnit::Column(name) => ("column", Some(name)),
+        };
         Self {
             schema: SCHEMA,
             written: None,
             epsilon: cost.epsilon().to_string(),
             delta: cost.delta().to_string(),
             neighbours: plan.neighbours().to_string(),
-            unit: request.unit.name().to_owned(),
+            unit,
+            unit_column,
             rows_per_unit: plan.rows_per_unit(),
+            publish_records: request.publish_records,
             signs: match shape.signs() {
                 Signs::Dense => "dense",
                 Signs::Sparse { .. } => "sparse",
@@ -90,8 +102,8 @@ impl Explanation {
             answer_range: plan.answer_range(),
             useful: plan.is_useful(),
             file_bytes: plan.file_bytes(),
-            privacy: plan.privacy(),
-            warning: weak(&cost),
+            privacy,
+            warning: warning(plan),
             why: plan.explanation().trim_end().to_owned(),
             protected: protected(request),
         }
@@ -100,6 +112,11 @@ impl Explanation {
     /// The same, once the file is there.
     pub fn written(self, path: &Path) -> Self {
         Self { written: Some(path.display().to_string()), ..self }
+    }
+
+    /// If the release protects less than it seems to.
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
     }
 
     /// To standard output.
@@ -111,6 +128,23 @@ impl Explanation {
         }
         Ok(())
     }
+}
+
+/// What is to be said of a budget that protects nobody, and of a number that was copied from the data.
+fn warning(plan: &Plan) -> Option<String> {
+    let exact = plan.stated_records().filter(|records| has_more_than_three_digits(*records as u64)).map(|records| {
+        format!("--records {records} is published with the file, and looks exact: round it, unless it is public")
+    });
+    let warnings: Vec<String> = weak_for(&plan.cost(), plan.stated_records()).into_iter().chain(exact).collect();
+    (!warnings.is_empty()).then(|| warnings.join("; "))
+}
+
+/// Zeros at the end not counted.
+fn has_more_than_three_digits(mut number: u64) -> bool {
+    while number > 0 && number.is_multiple_of(10) {
+        number /= 10;
+    }
+    number >= 1000
 }
 
 /// What a neighbour is, in words that a curator can check.
@@ -154,6 +188,9 @@ impl fmt::Display for Explanation {
         }
         writeln!(f, "privacy   {}", self.privacy)?;
         writeln!(f, "protected {}", self.protected)?;
+        if self.publish_records {
+            writeln!(f, "public    the exact number of records, which will be in the file (--publish-records)")?;
+        }
         if let Some(warning) = &self.warning {
             writeln!(f, "warning   {warning}")?;
         }

@@ -7,7 +7,7 @@ use crate::input::{Fields, Role};
 use std::fs;
 use std::path::Path;
 use tamis::noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries};
-use tamis::projection::{Builder, HeavyKeys, NoiseKind, Plan, ProjectionError, ProjectionRelease};
+use tamis::projection::{self, Builder, HeavyKeys, NoiseKind, Plan, ProjectionError, ProjectionRelease};
 use tamis::queries::{Columns, FingerprintKey, KeyKind, Keys};
 
 /// What was asked for, checked, and the plan for it.
@@ -19,6 +19,8 @@ pub struct Request {
     pub count: Option<String>,
     pub unit: Unit,
     pub plan: Plan,
+    /// Whether the exact number of records is to be in the file.
+    pub publish_records: bool,
     /// How many answers are to keep the stated error at once, and with which probability they may fail to.
     pub confidence: (Queries, Beta),
 }
@@ -33,14 +35,6 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// As in the argument.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Row => ROW,
-            Self::Column(name) => name,
-        }
-    }
-
     /// Whether rows beyond a bound are dropped.
     pub fn bounded(&self) -> bool {
         matches!(self, Self::Column(_))
@@ -59,8 +53,10 @@ impl Request {
             count_beside(count, &key, &unit)?;
         }
         let rows = rows_per_unit(arguments.max_rows.as_deref(), &unit)?;
+        let plan = plan(arguments, rows)?;
         let request = Self {
-            plan: plan(arguments, rows)?,
+            publish_records: publish_records(arguments, &unit, &plan)?,
+            plan,
             key,
             bits,
             count: arguments.count.clone(),
@@ -91,10 +87,26 @@ impl Request {
         columns
     }
 
-    /// Whether the number of records is the same in all neighbours: only if units are replaced, and each has exactly one.
-    pub fn size_is_public(&self) -> bool {
-        self.plan.neighbours() == Neighbours::Substitute && self.plan.rows_per_unit() == 1
+    /// The unit, as the release names it.
+    pub fn released_unit(&self) -> projection::Unit {
+        match (&self.unit, &self.count) {
+            (Unit::Column(name), _) => projection::Unit::Column(name.clone()),
+            (Unit::Row, None) => projection::Unit::Row,
+            (Unit::Row, Some(_)) => projection::Unit::Record,
+        }
     }
+}
+
+/// Whether n is to be published. It may be only if all neighbours have as many: units are replaced and are one record each.
+fn publish_records(arguments: &Arguments, unit: &Unit, plan: &Plan) -> Result<bool, Failure> {
+    let is_public = plan.neighbours() == Neighbours::Substitute && plan.rows_per_unit() == 1 && *unit == Unit::Row;
+    if arguments.publish_records && !is_public {
+        return Err(Failure::refused(
+            "--publish-records: the exact number of records tells whether somebody is among them",
+            "leave it out, or protect what records say and not whether they exist: --neighbours substitute with --unit row",
+        ));
+    }
+    Ok(arguments.publish_records)
 }
 
 fn key_columns(text: &str) -> Result<Vec<String>, Failure> {
