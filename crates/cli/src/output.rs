@@ -3,6 +3,7 @@
 use serde::Serialize;
 use std::io::{self, Write};
 use tamis::noise::{Budget, Rational};
+use tamis::projection::Rule;
 
 /// What standard output is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -21,6 +22,15 @@ pub fn percentage(probability: f64) -> String {
 /// `1 row`, `2 rows`.
 pub fn plural(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// The name of a rule.
+pub fn rule_word(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Normal => "normal",
+        Rule::FewKeys => "few-keys",
+        Rule::Conservative => "conservative",
+    }
 }
 
 /// A label without characters that could command a terminal, or turn what is read around.

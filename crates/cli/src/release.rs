@@ -21,7 +21,8 @@ use tamis::queries::FingerprintKey;
 const EXAMPLES: &str = "\
 Examples:
   What would the answers be worth? (reads no data)
-    tamis release --explain --records 1000000 --support 10000 --unit row --epsilon 1 --neighbours add-remove
+    tamis release --explain --records 1000000 --support 10000 --unit row --epsilon 1 \\
+        --neighbours add-remove
   A table with a customer a row, whose e-mail addresses partners will ask for:
     tamis release customers.csv --key email --unit row --epsilon 1 --neighbours add-remove \\
         --records 1000000 --out customers.tamis
@@ -30,8 +31,9 @@ Examples:
     tamis release visits.parquet --key place,day --unit visitor --max-rows 5 --epsilon 1 \\
         --neighbours add-remove --records 200000 --out visits.tamis
   Counted data with a few heavy keys, which are released apart (needs delta):
-    tamis release examples/us_baby_names_1880_2017.csv --key name --count count --unit row --epsilon 1 \\
-        --delta 1e-10 --neighbours add-remove --records 350000000 --rows-per-key 800000 --out names.tamis
+    tamis release examples/us_baby_names_1880_2017.csv --key name --count count --unit row \\
+        --epsilon 1 --delta 1e-10 --neighbours add-remove --records 350000000 \\
+        --rows-per-key 800000 --out names.tamis
 
 What is protected: whoever has the file learns hardly more about one unit of privacy (a person, say) than without that \
 unit's rows. Every answer from the file is free, and so is whatever else is computed from it. A second release of the \
@@ -104,13 +106,14 @@ pub struct Arguments {
     /// About how many records the data has, to plan by: a public guess, never a count of private data.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     records: Option<String>,
-    /// How many records have the same key, on the average over records, to plan by. 1 if keys are distinct.
+    /// Records that share a record's key, averaged over records (Σn²/Σn over keys with n records), to plan by. A public guess,
+    /// never computed from private data; 1 if keys are distinct, and if not given.
     #[arg(long, value_name = "A", allow_hyphen_values = true)]
     rows_per_key: Option<String>,
-    /// About how many keys a list will have, to plan by. 10000 if not given.
+    /// About how many keys a list will have, to plan by: a public guess, never taken from private data. 10000 if not given.
     #[arg(long, value_name = "M", allow_hyphen_values = true)]
     support: Option<String>,
-    /// State the error that this many answers keep together.
+    /// State the error that this many answers keep together: a number (in `tamis answer` it is a file).
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     queries: Option<String>,
     /// State it with this probability of failure. 0.05 if not given.
@@ -188,6 +191,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let read = if source == Source::Stdin { Path::new("/dev/stdin") } else { file };
     let inputs: Vec<&Path> = [read].into_iter().chain(arguments.bits.as_deref()).collect();
     let destination = Destination::check(out, arguments.force, &inputs)?;
+    ingest::check(&request, &source)?;
     match explanation.warning() {
         Some(warning) if arguments.quiet => note(false, &format!("warning: {warning}")),
         _ => note(arguments.quiet, explanation.to_string().trim_end()),
@@ -217,8 +221,8 @@ fn useful(request: &Request, insist: bool) -> Result<(), Failure> {
     }
     Err(Failure::refused(
         format_args!(
-            "the predicted error of a list of {} keys is {error:.0} records, and it cannot hold more than {range:.0}",
-            plan.stated_support()
+            "the predicted error of a list of {} is {error:.0} records, and it cannot hold more than {range:.0}",
+            plural(plan.stated_support() as u64, "key")
         ),
         "ask for longer lists (--support), allow a larger --epsilon or --file-bytes, release heavy keys apart (--delta, \
          --heavy on), or go on with --yes",
@@ -270,8 +274,21 @@ fn account(request: &Request, contents: &Contents, out: &Path, bytes: u64) {
         true => note(false, &format!("public    {rows} read, which the file says as you asked (--publish-records)")),
         false => note(false, &format!("private   {rows} read{dropped}: as private as the data, for you alone")),
     }
+    if let Some(surprise) = surprise(request.plan.stated_records(), contents.records) {
+        note(false, &format!("private   {surprise}; for you alone"));
+    }
     let asked = if request.bits.is_some() { "--queries QUERIES.jsonl" } else { "--list KEYS.txt" };
     note(false, &format!("next      tamis answer {out} {asked}"));
+}
+
+/// What to say of a guess that was far off.
+fn surprise(stated: Option<f64>, records: u64) -> Option<String> {
+    let stated = stated?;
+    let (more, fewer) = (records as f64 / stated, stated / records.max(1) as f64);
+    if more >= 4.0 {
+        return Some(format!("{more:.0} times as many records as --records says: errors are larger than planned"));
+    }
+    (fewer >= 4.0).then(|| format!("{fewer:.0} times fewer records than --records says: lists hold less than planned"))
 }
 
 #[cfg(test)]

@@ -299,10 +299,10 @@ fn heavy_keys_are_chosen_where_they_are_predicted_to_pay() {
 #[test]
 fn heavy_keys_are_chosen_by_intervals() {
     let plan = |heavy, multiplicity| {
-        let builder = ProjectionRelease::builder(budget(), Neighbours::AddRemove, 1).records(1_000_000).support(50);
+        let builder = ProjectionRelease::builder(budget(), Neighbours::AddRemove, 1).records(1_000_000).support(25);
         builder.key_multiplicity(multiplicity).heavy(heavy).build().unwrap()
     };
-    let [auto, on, off] = [HeavyKeys::Auto, HeavyKeys::On, HeavyKeys::Off].map(|heavy| plan(heavy, 32.0));
+    let [auto, on, off] = [HeavyKeys::Auto, HeavyKeys::On, HeavyKeys::Off].map(|heavy| plan(heavy, 30.0));
     assert!(off.predicted_error().unwrap() < on.predicted_error().unwrap(), "{}", on.explanation());
     assert_eq!((off.predicted_rule(), on.predicted_rule()), (Rule::Conservative, Rule::Normal));
     assert!(auto.heavy().is_some(), "{}", auto.explanation());

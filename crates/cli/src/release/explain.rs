@@ -1,13 +1,12 @@
 //! What a release will be, promise and be worth: from public numbers alone.
 
-use super::request::{Request, Unit};
+use super::request::{Assumed, Request, Unit};
 use crate::failure::Failure;
-use crate::output::{Format, percentage, record_line, weak_for, write};
+use crate::output::{Format, percentage, plural, record_line, rule_word, weak_for, write};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
 use tamis::noise::Neighbours;
-use tamis::projection::bounds::deviations;
 use tamis::projection::{NoiseKind, Plan, Signs, Unit as ReleasedUnit};
 
 /// Version of the JSON object.
@@ -37,18 +36,21 @@ pub struct Explanation {
     /// The least noisy count of a key that is released apart.
     heavy_threshold: Option<i64>,
     /// m.
-    support: f64,
+    support: u64,
     /// Of a list of m keys, in records, as the plan predicts it; of noise alone, if the number of records was not stated.
     standard_error: f64,
-    /// What the error is predicted to be within, with which probability.
+    /// What the error is predicted to be within, with which probability, by the rule of intervals that is predicted.
     error: f64,
+    rule: &'static str,
     level: f64,
     /// How many answers are to keep it at once.
     answers: u64,
     /// The most that such a list may hold.
     answer_range: Option<f64>,
     useful: Option<bool>,
-    file_bytes: Option<f64>,
+    file_bytes: Option<u64>,
+    /// What was planned by though it was not said.
+    assumed: Option<String>,
     privacy: String,
     warning: Option<String>,
     /// For text.
@@ -56,6 +58,10 @@ pub struct Explanation {
     why: String,
     #[serde(skip)]
     protected: String,
+    #[serde(skip)]
+    condition: &'static str,
+    #[serde(skip)]
+    delta_unspent: bool,
 }
 
 impl Explanation {
@@ -94,18 +100,23 @@ impl Explanation {
             },
             noise_standard_deviation: plan.noise().variance().sqrt(),
             heavy_threshold: plan.heavy().map(|threshold| threshold.threshold()),
-            support,
+            // No more than 10^15, and whole.
+            support: support as u64,
             standard_error,
-            error: deviations(answers, beta) * standard_error,
+            error: plan.predicted_half_width(answers, beta),
+            rule: rule_word(plan.predicted_rule()),
             level: 1.0 - beta.get(),
             answers: answers.get(),
             answer_range: plan.answer_range(),
             useful: plan.is_useful(),
-            file_bytes: plan.file_bytes(),
+            file_bytes: plan.file_bytes().map(|bytes| bytes.round() as u64),
+            assumed: assumed(request.assumed),
             privacy,
             warning: warning(plan),
             why: plan.explanation().trim_end().to_owned(),
             protected: protected(request),
+            condition: if request.assumed.multiplicity { ", if no two records share a key" } else { "" },
+            delta_unspent: request.delta_unspent,
         }
     }
 
@@ -127,6 +138,17 @@ impl Explanation {
             Format::Csv => record_line(self)?,
         }
         Ok(())
+    }
+}
+
+fn assumed(Assumed { multiplicity, support }: Assumed) -> Option<String> {
+    const KEYS: &str = "one record a key";
+    const LISTS: &str = "lists of 10000 keys";
+    match (multiplicity, support) {
+        (true, true) => Some(format!("{KEYS} (--rows-per-key) and {LISTS} (--support): neither was given")),
+        (true, false) => Some(format!("{KEYS}: --rows-per-key was not given")),
+        (false, true) => Some(format!("{LISTS}: --support was not given")),
+        (false, false) => None,
     }
 }
 
@@ -166,15 +188,21 @@ fn protected(request: &Request) -> String {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (error, level) = (self.error, percentage(self.level));
+        let (list, error, level) = (plural(self.support, "key"), self.error, percentage(self.level));
+        let rule = match self.rule {
+            "normal" => "",
+            "few-keys" => " (few-keys: the noise of so few keys has longer tails than a bell curve)",
+            _ if self.width < 256 => " (conservative: the rows are few)",
+            _ => " (conservative: keys of the data are heavy)",
+        };
         let together = match self.answers {
             1 => String::new(),
             answers => format!(" for all of {answers} answers at once"),
         };
         writeln!(
             f,
-            "answers   a list of {} keys is off by up to ± {error:.0}, with probability {level}{together}",
-            self.support
+            "answers   a list of {list} is off by up to ± {error:.0}, with probability {level}{together}{}{rule}",
+            self.condition
         )?;
         if self.answer_range.is_none() {
             writeln!(f, "          (that is noise alone: other keys add to it, and --records was not given)")?;
@@ -183,10 +211,16 @@ impl fmt::Display for Explanation {
             let range = self.answer_range.unwrap_or_default();
             writeln!(f, "          that is worth nothing: such a list holds at most {range:.0} records")?;
         }
+        if let Some(assumed) = &self.assumed {
+            writeln!(f, "assumed   {assumed}")?;
+        }
         for (at, line) in self.why.lines().enumerate() {
             writeln!(f, "{}{line}", if at == 0 { "plan      " } else { "          " })?;
         }
         writeln!(f, "privacy   {}", self.privacy)?;
+        if self.delta_unspent {
+            writeln!(f, "          δ was not needed: none is spent")?;
+        }
         writeln!(f, "protected {}", self.protected)?;
         if self.publish_records {
             writeln!(f, "public    the exact number of records, which will be in the file (--publish-records)")?;

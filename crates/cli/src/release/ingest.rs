@@ -1,8 +1,8 @@
 //! The rows of a table, counted by key: streamed into a sketch where that is enough, else as a histogram.
 
-use super::request::{ROW, Request, Unit};
+use super::request::{MEANT_ROW, ROW, Request, Unit};
 use crate::failure::Failure;
-use crate::input::{Place, Source, decimal};
+use crate::input::{Place, Source, Table, decimal};
 use crate::progress::Progress;
 use std::fmt::Display;
 use tamis::noise::Rational;
@@ -88,15 +88,23 @@ impl Tally {
     }
 }
 
-/// Reads the whole table, or fails at its first malformed row.
-pub fn read(
-    request: &Request,
-    keys: &Keys,
-    family: &SignFamily,
-    source: &Source,
-    progress: &Progress,
-) -> Result<(Data, Contents), Failure> {
-    let table = source.table(&request.columns(), progress)?;
+/// Fails if the table cannot be opened or has other columns, before anything is said of a plan. A pipe can be opened only once:
+/// there [`read`] finds out.
+pub fn check(request: &Request, source: &Source) -> Result<(), Failure> {
+    let Source::File(path) = source else { return Ok(()) };
+    if path.exists() && !path.is_file() && !path.is_dir() {
+        return Ok(());
+    }
+    open(request, source, &Progress::new(true)).map(|_| ())
+}
+
+/// Opens the table and finds its columns.
+fn open(request: &Request, source: &Source, progress: &Progress) -> Result<Table, Failure> {
+    let opened = source.table(&request.columns(), progress);
+    let table = opened.map_err(|failure| match request.unit.is_like_row() {
+        true => failure.advising(MEANT_ROW),
+        false => failure,
+    })?;
     if request.unit == Unit::Row && table.names().iter().any(|name| name == ROW) {
         return Err(Failure::refused(
             format_args!(
@@ -105,6 +113,18 @@ pub fn read(
             "rename the column if each record is a unit of its own, or if the column is to tell units apart",
         ));
     }
+    Ok(table)
+}
+
+/// Reads the whole table, or fails at its first malformed row.
+pub fn read(
+    request: &Request,
+    keys: &Keys,
+    family: &SignFamily,
+    source: &Source,
+    progress: &Progress,
+) -> Result<(Data, Contents), Failure> {
+    let table = open(request, source, progress)?;
     let width = keys.columns().len();
     let whole_up_to = request.count.as_ref().and_then(|_| table.whole_up_to(width));
     let mut tally = Tally::new(request, keys, family);
