@@ -45,6 +45,14 @@ impl Failure {
         Self::Machine(Complaint::new(message, help))
     }
 
+    /// The same, where the message alone does not say which of several inputs it is about.
+    pub fn about(mut self, source: impl fmt::Display) -> Self {
+        if let Self::Refused(complaint) | Self::Input(complaint) | Self::Machine(complaint) = &mut self {
+            complaint.message.insert_str(0, &format!("{source}, "));
+        }
+        self
+    }
+
     /// What was wrong, without the advice.
     pub fn message(&self) -> String {
         match self {
