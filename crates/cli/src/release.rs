@@ -151,7 +151,7 @@ pub struct Arguments {
     /// Go on even if the answers are predicted to be worth nothing.
     #[arg(long)]
     yes: bool,
-    /// Replace the file if it exists.
+    /// Replace the file if it exists and is a release.
     #[arg(long)]
     force: bool,
     /// What to print to standard output: the plan as text (with --explain alone), JSON or CSV.
@@ -266,7 +266,13 @@ fn account(request: &Request, contents: &Contents, out: &Path, bytes: u64) {
         ),
     );
     let dropped = match request.unit.bounded() {
-        true => format!(", {} of them dropped by --max-rows", contents.dropped),
+        true => {
+            let percentage = 100.0 * contents.dropped as f64 / contents.rows as f64;
+            format!(
+                ", {} of them ({percentage:.0} %) dropped by --max-rows, by which answers will be too low",
+                contents.dropped
+            )
+        }
         false => String::new(),
     };
     let rows = plural(contents.rows, "row");
