@@ -166,7 +166,7 @@ impl Prepared {
         Some(self.plan()?.updates()?.get())
     }
 
-    /// B: how often the hypothesis can be wrong, where that is bounded.
+    /// B: how often the hypothesis can be wrong, where that is bounded and errors can be as large as what is found.
     pub fn mistakes(&self) -> Option<f64> {
         use tamis::interactive::{Mode, perceptron, sparse_weights};
         let Self::Session(plan) = self else { return None };
@@ -179,6 +179,9 @@ impl Prepared {
             Mode::Paper => plan.threshold() / 2.0 / records,
             _ => (2.0 * plan.threshold() - plan.guarantee_in_records()) / records,
         };
+        if alpha >= 1.0 {
+            return None;
+        }
         match (plan.mode(), plan.learner()) {
             (Mode::Paper, _) => Some(8.0 * sparse_weights::mistakes(divergence()?, alpha)),
             (Mode::Tight, Learner::SparsePerceptron) => Some(perceptron::mistakes(support, spare, alpha)),

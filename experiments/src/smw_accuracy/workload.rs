@@ -2,7 +2,6 @@
 
 use crate::sessions::{Question, any_rank, zipf};
 use rand::{RngExt, seq::index};
-use std::collections::BTreeSet;
 use tamis::interactive::{Answer, Data, Source};
 use tamis::queries::{Columns, Conjunction, Element, Fingerprint, FingerprintKey, Histogram};
 use tamis_harness::{TrialError, TrialRng};
@@ -103,12 +102,16 @@ fn go_where_the_data_speaks(
 ) -> Result<(), TrialError> {
     let mut kept: Vec<u64> = Vec::new();
     for _ in 0..queries {
-        let mut ranks: BTreeSet<u64> = kept.iter().copied().collect();
+        let mut is_taken = vec![false; 2 * ZIPF_KEYS as usize];
+        let mut ranks = kept;
+        ranks.iter().for_each(|&rank| is_taken[rank as usize] = true);
         while (ranks.len() as u64) < support {
-            ranks.insert(any_rank(ZIPF_KEYS.ilog2() + 1, rng));
+            let rank = any_rank(ZIPF_KEYS.ilog2() + 1, rng);
+            if !std::mem::replace(&mut is_taken[rank as usize], true) {
+                ranks.push(rank);
+            }
         }
-        let question = Question::keys(ranks.iter().copied().map(Fingerprint::raw));
-        let answer = ask(&question, rng)?;
+        let answer = ask(&Question::keys(ranks.iter().copied().map(Fingerprint::raw)), rng)?;
         kept = if answer.source == Source::Data { ranks.into_iter().step_by(2).collect() } else { Vec::new() };
     }
     Ok(())
