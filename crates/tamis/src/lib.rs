@@ -14,6 +14,7 @@
 //!
 //! The README has a whole program.
 
+pub use tamis_interactive as interactive;
 pub use tamis_noise as noise;
 pub use tamis_projection as projection;
 pub use tamis_queries as queries;
