@@ -1,7 +1,7 @@
 //! Neither error nor time of sparse weights knows how large the universe is; what does.
 //!
 //! # What is measured
-//! A budgeted session (100 corrections) over 1 024 keys by Zipf's law, wherever in their universe they are: numbers of b
+//! A budgeted session (50 corrections) over 1 024 keys by Zipf's law, wherever in their universe they are: numbers of b
 //! bits, evenly spread, or strings of bytes, with keyed fingerprints as always. A list has 1 000 of them. 60 lists
 //! teach, 40 more are measured: their mean error as a share of the records, and the time of the thread for one (medians
 //! of blocks, by turns with a session over the smallest universe), which is in `timings.csv`, since it differs from run
@@ -35,7 +35,8 @@ use tamis_harness::{Cell, Experiment, Finding, Plot, Sample, Size, Table, TrialE
 const KEYS: u64 = 1 << 10;
 const SUPPORT: u64 = 1_000;
 const RECORDS: u64 = 1_000_000;
-const UPDATES: u64 = 100;
+/// c: fewer than lists that teach, so that what never learns runs out of them.
+const UPDATES: u64 = 50;
 /// T.
 const THRESHOLD: u64 = 20_000;
 /// Lists that teach.

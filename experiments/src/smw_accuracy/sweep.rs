@@ -7,10 +7,11 @@ use crate::sessions::{Engine, Stated};
 use std::sync::OnceLock;
 use tamis_harness::Size;
 
-/// Enough to tell a rate of 0.05 from one of 0.15 if none fails.
-const TRIALS: (u64, u64) = (30, 100);
+/// Enough to tell a rate of 0.05 from one of 0.15 if one fails; and if none does.
+const TRIALS: (u64, u64) = (45, 100);
+const FEWER: u64 = 30;
 /// So many times more where the bound is sharp, and some sessions do fail.
-const GAUSSIAN: u64 = 4;
+const GAUSSIAN: u64 = 3;
 /// ‖x‖₂² of the people over their number.
 const ADULT_MULTIPLICITY: f64 = 41_981_817.0 / 32_561.0;
 
@@ -86,7 +87,7 @@ fn adults(size: Size) -> Vec<Case> {
         let trials = |engine| match (queries, engine) {
             (1_000.., _) => 2,
             (_, Engine::Gaussian) => GAUSSIAN * TRIALS.0,
-            _ => TRIALS.0,
+            _ => FEWER,
         };
         for engine in [Engine::Gaussian, GUARDED, budgeted] {
             if engine == budgeted && size == Size::Quick && queries > 100 {
@@ -111,7 +112,7 @@ fn attacks(size: Size) -> Vec<Case> {
     let stated =
         Stated { records: 20_000, largest_count: 1, multiplicity: 1.0, support: 4_000, queries: 2 * 4_000 + 16 };
     let engines = [Engine::Release, Engine::Guarded { updates: 1 }, GUARDED];
-    let case = |engine| session("attack", engine, Workload::Attack, stated, size.pick(TRIALS.0, TRIALS.1));
+    let case = |engine| session("attack", engine, Workload::Attack, stated, size.pick(FEWER, TRIALS.1));
     engines.into_iter().map(|engine| Case { highlight: true, ..case(engine) }).collect()
 }
 
