@@ -9,9 +9,10 @@ use crate::failure::Failure;
 use crate::input::Source;
 use crate::output::{Format, note, plural};
 use crate::progress::Progress;
+use crate::records::Contents;
 use destination::Destination;
 use explain::Explanation;
-use ingest::{Contents, Data};
+use ingest::Data;
 use rand::CryptoRng;
 use request::Request;
 use std::path::{Path, PathBuf};
@@ -221,7 +222,7 @@ fn make<R: CryptoRng + ?Sized>(
 ) -> Result<(ReleaseFile, Contents), Failure> {
     let mut fingerprint_key = [0; 16];
     rng.fill_bytes(&mut fingerprint_key);
-    let keys = request.keys(FingerprintKey::new(fingerprint_key))?;
+    let keys = request.records.keys(FingerprintKey::new(fingerprint_key))?;
     let family = SignFamily::new(request.plan.shape(), Seed::draw(rng));
     let read = ingest::read(request, &keys, &family, source, progress);
     progress.finish();
@@ -232,7 +233,7 @@ fn make<R: CryptoRng + ?Sized>(
     };
     let release = release.map_err(|error| request::refusal(&error))?;
     let records = request.size_is_public().then_some(contents.records);
-    Ok((ReleaseFile { release, keys, unit: request.unit.name().to_owned(), records }, contents))
+    Ok((ReleaseFile { release, keys, unit: request.records.unit.name().to_owned(), records }, contents))
 }
 
 /// Tells the curator what was spent, and on what.
@@ -241,13 +242,13 @@ fn account(request: &Request, contents: &Contents, out: &Path, bytes: u64) {
     note(false, &format!("wrote     {out}, {bytes} bytes: this file may be published"));
     let cost = request.plan.cost();
     note(false, &format!("spent     {cost}: add it to whatever else is, was or will be released of the same data"));
-    let dropped = match request.unit.bounded() {
+    let dropped = match request.records.unit.bounded() {
         true => format!(", {} of them dropped by --max-rows", contents.dropped),
         false => String::new(),
     };
     let rows = plural(contents.rows, "row");
     note(false, &format!("private   {rows} read{dropped}: as private as the data, for you alone"));
-    let asked = if request.bits.is_some() { "--queries QUERIES.jsonl" } else { "--list KEYS.txt" };
+    let asked = if request.records.bits.is_some() { "--queries QUERIES.jsonl" } else { "--list KEYS.txt" };
     note(false, &format!("next      tamis answer {out} {asked}"));
 }
 

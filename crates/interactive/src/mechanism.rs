@@ -478,6 +478,13 @@ pub struct Head {
     ear: StoredEar,
 }
 
+impl Head {
+    /// What the session promised.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
 #[derive(PartialEq, Serialize, Deserialize)]
 enum StoredEar {
     SparseVector(Box<Snapshot>),

@@ -1,12 +1,11 @@
 //! What a release will be, promise and be worth: from public numbers alone.
 
-use super::request::{Request, Unit};
+use super::request::Request;
 use crate::failure::Failure;
 use crate::output::{Format, percentage, record_line, weak, write};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
-use tamis::noise::Neighbours;
 use tamis::projection::bounds::deviations;
 use tamis::projection::{NoiseKind, Signs};
 
@@ -67,7 +66,7 @@ impl Explanation {
             epsilon: cost.epsilon().to_string(),
             delta: cost.delta().to_string(),
             neighbours: plan.neighbours().to_string(),
-            unit: request.unit.name().to_owned(),
+            unit: request.records.unit.name().to_owned(),
             rows_per_unit: plan.rows_per_unit(),
             signs: match shape.signs() {
                 Signs::Dense => "dense",
@@ -93,7 +92,7 @@ impl Explanation {
             privacy: plan.privacy(),
             warning: weak(&cost),
             why: plan.explanation().trim_end().to_owned(),
-            protected: protected(request),
+            protected: request.records.protected(plan.neighbours(), plan.rows_per_unit()),
         }
     }
 
@@ -111,23 +110,6 @@ impl Explanation {
         }
         Ok(())
     }
-}
-
-/// What a neighbour is, in words that a curator can check.
-fn protected(request: &Request) -> String {
-    let rows = request.plan.rows_per_unit();
-    let whose = match (&request.unit, &request.count, rows) {
-        (Unit::Column(name), ..) => format!("all rows with the same {name:?}, of which at most {rows} count"),
-        (Unit::Row, None, 1) => "one row".to_owned(),
-        (Unit::Row, Some(_), 1) => "one of the counted records, not a line of the table".to_owned(),
-        (Unit::Row, None, _) => format!("{rows} rows, the most that one unit has by your word"),
-        (Unit::Row, Some(_), _) => format!("{rows} of the counted records, the most that one unit has by your word"),
-    };
-    let change = match request.plan.neighbours() {
-        Neighbours::AddRemove => "added or removed",
-        Neighbours::Substitute => "replaced",
-    };
-    format!("{whose}, {change}")
 }
 
 impl fmt::Display for Explanation {

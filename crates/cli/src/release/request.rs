@@ -3,150 +3,30 @@
 use super::{Arguments, HeavyChoice, NoiseChoice, SignsKind};
 use crate::arguments::{beta, number, parameter, whole, wrong};
 use crate::failure::Failure;
-use crate::input::{Fields, Role};
-use std::fs;
-use std::path::Path;
+use crate::records::Records;
 use tamis::noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries};
 use tamis::projection::{Builder, HeavyKeys, NoiseKind, Plan, ProjectionError, ProjectionRelease};
-use tamis::queries::{Columns, FingerprintKey, KeyKind, Keys};
 
 /// What was asked for, checked, and the plan for it.
 #[derive(Debug)]
 pub struct Request {
-    /// Columns of the key; none only for `--explain`.
-    pub key: Vec<String>,
-    pub bits: Option<Columns>,
-    pub count: Option<String>,
-    pub unit: Unit,
+    pub records: Records,
     pub plan: Plan,
     /// How many answers are to keep the stated error at once, and with which probability they may fail to.
     pub confidence: (Queries, Beta),
 }
 
-/// What is protected.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Each record.
-    Row,
-    /// All rows with the same cell in a column.
-    Column(String),
-}
-
-impl Unit {
-    /// As in the argument.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Row => ROW,
-            Self::Column(name) => name,
-        }
-    }
-
-    /// Whether rows beyond a bound are dropped.
-    pub fn bounded(&self) -> bool {
-        matches!(self, Self::Column(_))
-    }
-}
-
-/// The unit that is no column.
-pub const ROW: &str = "row";
-
 impl Request {
     pub fn check(arguments: &Arguments) -> Result<Self, Failure> {
-        let key = arguments.key.as_deref().map_or(Ok(Vec::new()), key_columns)?;
-        let bits = arguments.bits.as_deref().map(bit_names).transpose()?;
-        let unit = if arguments.unit == ROW { Unit::Row } else { Unit::Column(arguments.unit.clone()) };
-        if let Some(count) = &arguments.count {
-            count_beside(count, &key, &unit)?;
-        }
-        let rows = rows_per_unit(arguments.max_rows.as_deref(), &unit)?;
-        let request = Self {
-            plan: plan(arguments, rows)?,
-            key,
-            bits,
-            count: arguments.count.clone(),
-            unit,
-            confidence: confidence(arguments)?,
-        };
-        if !request.key.is_empty() {
-            // Checked now: with another fingerprint key it will do as well.
-            request.keys(FingerprintKey::new([0; 16]))?;
-        }
-        Ok(request)
-    }
-
-    /// Keys as this release names them.
-    pub fn keys(&self, fingerprint_key: FingerprintKey) -> Result<Keys, Failure> {
-        let kind = self.bits.clone().map_or(KeyKind::Text, KeyKind::Bits);
-        Keys::new(self.key.iter().map(String::as_str), kind, fingerprint_key)
-            .map_err(|error| wrong("key", error, "name each column once, as in --key given_name,family_name"))
-    }
-
-    /// The columns to read: those of the key, then that of the unit or that of the counts.
-    pub fn columns(&self) -> Vec<(&str, Role)> {
-        let mut columns: Vec<(&str, Role)> = self.key.iter().map(|name| (name.as_str(), Role::Name)).collect();
-        if let Unit::Column(name) = &self.unit {
-            columns.push((name, Role::Name));
-        }
-        columns.extend(self.count.as_deref().map(|name| (name, Role::Number)));
-        columns
+        let (key, count) = (arguments.key.as_deref(), arguments.count.as_deref());
+        let records = Records::check(key, arguments.bits.as_deref(), count, &arguments.unit)?;
+        let rows = records.rows_per_unit(arguments.max_rows.as_deref())?;
+        Ok(Self { records, plan: plan(arguments, rows)?, confidence: confidence(arguments)? })
     }
 
     /// Whether the number of records is the same in all neighbours: only if units are replaced, and each has exactly one.
     pub fn size_is_public(&self) -> bool {
         self.plan.neighbours() == Neighbours::Substitute && self.plan.rows_per_unit() == 1
-    }
-}
-
-fn key_columns(text: &str) -> Result<Vec<String>, Failure> {
-    const HELP: &str = "for example --key email, or --key given_name,family_name";
-    if text.trim().is_empty() || text.contains(['\n', '\r']) {
-        return Err(wrong("key", "it must name a column, or several with commas between", HELP));
-    }
-    let mut fields = Fields::new();
-    let names = fields.split(text, 1).map_err(|_| wrong("key", "it has a quote that is not closed", HELP))?;
-    Ok(names.iter().map(str::to_owned).collect())
-}
-
-fn bit_names(path: &Path) -> Result<Columns, Failure> {
-    const HELP: &str = "give a text file with the name of one boolean on each line, the first for the lowest bit";
-    let shown = path.display();
-    let text =
-        fs::read_to_string(path).map_err(|error| wrong("bits", format_args!("cannot read {shown}: {error}"), HELP))?;
-    Columns::from_text(&text).map_err(|error| wrong("bits", format_args!("{shown}: {error}"), HELP))
-}
-
-fn count_beside(count: &str, key: &[String], unit: &Unit) -> Result<(), Failure> {
-    if key.iter().any(|name| name == count) {
-        return Err(Failure::input(
-            format_args!("--count: the column {count:?} is part of the key"),
-            "give the column that says how many records a row stands for",
-        ));
-    }
-    if unit.bounded() {
-        return Err(Failure::refused(
-            "--count with --unit COL: of records that were counted together nobody can tell which belong to one unit",
-            "give --unit row, and with --max-rows how many of the counted records one person has at most; or release the \
-             table before it was counted",
-        ));
-    }
-    Ok(())
-}
-
-fn rows_per_unit(text: Option<&str>, unit: &Unit) -> Result<u32, Failure> {
-    const HELP: &str = "for example --max-rows 5: rows beyond it are dropped, and the noise grows with it";
-    match (text, unit) {
-        (Some(text), _) => {
-            let rows = whole("max-rows", text, HELP)?;
-            u32::try_from(rows)
-                .ok()
-                .filter(|rows| (1..=1_000_000).contains(rows))
-                .ok_or_else(|| wrong("max-rows", format_args!("it must be from 1 to 1000000, got {rows}"), HELP))
-        }
-        (None, Unit::Row) => Ok(1),
-        (None, Unit::Column(name)) => Err(Failure::refused(
-            format_args!("--max-rows is missing: how many rows of one {name:?} may count decides the noise"),
-            HELP,
-        )),
     }
 }
 
