@@ -30,14 +30,16 @@ is known. The same query, asked again, gets the same answer at no cost: its sour
 Sources: hypothesis, a guess that the data did not contradict; data, the data itself with noise, which uses up a correction; \
 transcript, an earlier answer. A guess that was not compared with the data, because no corrections are left, is marked \
 unchecked. If nothing is promised of such guesses, the run ends with exit code 1 at the first of them, unless --unchecked is \
-given. Bounds hold for all answers at once, with the probability that was planned.
+given. Bounds hold for all answers at once, with the probability that was planned, \
+however the queries are chosen; where a release answers, the standard error is what a query that was not chosen by looking at \
+answers is really off by.
 
 An answer is on the disk before it is printed. Killed at any point, the next run goes on behind what was printed: no \
 answer is lost, none is drawn twice and none is given that was not paid for. Of files and lists 256 answers at a time are \
 kept, then printed. One process at a time uses a state; another waits up to ten seconds for it.
 
---format json writes one object a line: schema, name, keys, value, bound, lower, upper, level, source, checked, updates_left. \
-bound, lower and upper are null where nothing is promised. csv has the same as columns.
+--format json writes one object a line: schema, name, keys, value, bound, lower, upper, level, standard_error, source, \
+checked, updates_left. bound, lower and upper are null where nothing is promised, standard_error where no release answered. csv has the same as columns.
 
 Exit codes: 0 done; 1 no more can be had, or the state is an older copy; 2 usage or bad input, or a damaged state; 3 internal \
 error, or a disk that failed. Answers before the one that failed are given and kept.";
@@ -148,7 +150,8 @@ impl Asker<'_> {
                 "take guesses with --unchecked; whatever is to be compared with the data needs a new session and its budget",
             ));
         }
-        self.waiting.answered.push(Answered { name, keys: query.support(), answer });
+        let standard_error = self.engine.standard_error(&query, &answer);
+        self.waiting.answered.push(Answered { name, keys: query.support(), answer, standard_error });
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use crate::state::{self, Kind as StateKind, Part};
 use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use tamis::interactive::{Data, Refusal, Session};
+use tamis::interactive::{Data, Plan, Refusal, Session};
 use tamis::queries::FingerprintKey;
 
 const EXAMPLES: &str = "\
@@ -223,8 +223,8 @@ fn begin<'data, R: CryptoRng + ?Sized>(
     rng: &mut R,
 ) -> Result<Engine<'data>, Refusal> {
     Ok(match &request.planned {
-        Planned::Plain(plan) => Engine::Plain(Session::new(plan.clone(), data, rng)?),
-        Planned::Guarded(plan) => Engine::Guarded(Session::guarded(plan, data, rng)?),
+        Planned::Plain(plan) => Engine::Plain(Box::new(Session::new(Plan::clone(plan), data, rng)?)),
+        Planned::Guarded(plan) => Engine::Guarded(Box::new(Session::guarded(plan, data, rng)?)),
     })
 }
 

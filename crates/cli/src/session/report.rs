@@ -14,6 +14,8 @@ pub struct Answered {
     pub name: String,
     pub keys: f64,
     pub answer: Answer,
+    /// Of the release that answered, if one did.
+    pub standard_error: Option<f64>,
 }
 
 /// Prints answers, a batch at a time.
@@ -36,6 +38,7 @@ struct Row<'a> {
     lower: Option<f64>,
     upper: Option<f64>,
     level: f64,
+    standard_error: Option<f64>,
     source: &'static str,
     /// Whether it was compared with the data.
     checked: bool,
@@ -65,7 +68,7 @@ impl Report {
     }
 
     fn row<'a>(&self, answered: &'a Answered) -> Row<'a> {
-        let Answered { name, keys, answer } = answered;
+        let Answered { name, keys, answer, standard_error } = answered;
         Row {
             schema: SCHEMA,
             name,
@@ -76,6 +79,7 @@ impl Report {
             lower: answer.bound.map(|bound| (answer.value - bound).max(0.0)),
             upper: answer.bound.map(|bound| (answer.value + bound).min(self.most)),
             level: self.level,
+            standard_error: *standard_error,
             source: match (answer.is_repeated, answer.source) {
                 (true, _) => "transcript",
                 (false, Source::Data) => "data",
@@ -92,20 +96,21 @@ impl Report {
             let level = percentage(self.level);
             let _ = writeln!(text, "{level} for all bounds at once; they do not include sampling error\n");
         }
-        let title = ["query", "keys", "answer", "±", "from", "to", "source"].map(str::to_owned);
+        let title = ["query", "keys", "answer", "±", "from", "to", "typical", "source"].map(str::to_owned);
         let cells = rows.iter().map(|row| {
             let bound = row.bound.unwrap_or(f64::INFINITY);
             let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| rounded(value, bound));
-            let numbers = [Some(row.value), row.bound, row.lower, row.upper].map(number);
-            let [value, bound, lower, upper] = numbers;
+            let numbers = [Some(row.value), row.bound, row.lower, row.upper, row.standard_error].map(number);
+            let [value, bound, lower, upper, typical] = numbers;
             let unchecked = if row.checked { "" } else { ", unchecked" };
             let source = format!("{}{unchecked} ({} left)", row.source, row.updates_left);
-            [printable(row.name), row.keys.to_string(), value, bound, lower, upper, source]
+            [printable(row.name), row.keys.to_string(), value, bound, lower, upper, typical, source]
         });
+        // Answers come one by one: the widths cannot be those of answers to come.
+        let widest = rows.iter().map(|row| printable(row.name).chars().count()).fold(24, usize::max);
         for [name, numbers @ .., source] in head.then_some(title).into_iter().chain(cells) {
-            // Answers come one by one: the widths cannot be those of answers to come.
-            let _ = write!(text, "{name:<24}");
-            for (number, width) in numbers.iter().zip([7, 10, 8, 10, 10]) {
+            let _ = write!(text, "{name:<widest$}");
+            for (number, width) in numbers.iter().zip([7, 8, 8, 8, 8, 8]) {
                 let _ = write!(text, " {number:>width$}");
             }
             let _ = writeln!(text, "  {source}");
@@ -124,8 +129,19 @@ fn json(rows: &[Row]) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-const COLUMNS: [&str; 10] =
-    ["name", "keys", "value", "bound", "lower", "upper", "level", "source", "checked", "updates_left"];
+const COLUMNS: [&str; 11] = [
+    "name",
+    "keys",
+    "value",
+    "bound",
+    "lower",
+    "upper",
+    "level",
+    "standard_error",
+    "source",
+    "checked",
+    "updates_left",
+];
 
 /// A row each, after a header if wanted.
 fn csv(rows: &[Row], head: bool) -> std::io::Result<Vec<u8>> {
@@ -143,6 +159,7 @@ fn csv(rows: &[Row], head: bool) -> std::io::Result<Vec<u8>> {
             &number(row.lower),
             &number(row.upper),
             &row.level.to_string(),
+            &number(row.standard_error),
             row.source,
             &row.checked.to_string(),
             &row.updates_left.to_string(),

@@ -22,8 +22,8 @@ pub struct Request {
 /// A plan of either engine.
 #[derive(Debug)]
 pub enum Planned {
-    Plain(Plan),
-    Guarded(GuardedPlan),
+    Plain(Box<Plan>),
+    Guarded(Box<GuardedPlan>),
 }
 
 impl Planned {
@@ -156,7 +156,7 @@ fn plan(
     let plan = match (kind, updates, threshold) {
         (Kind::Guarded, ..) => {
             let updates = updates.map_or_else(|| Hits::new(GUARDED_UPDATES), Ok)?;
-            return Ok(Planned::Guarded(GuardedPlan::new(setting, updates, multiplicity)?));
+            return Ok(Planned::Guarded(Box::new(GuardedPlan::new(setting, updates, multiplicity)?)));
         }
         (Kind::Gaussian, ..) => Plan::gaussian(setting)?,
         (Kind::SparseMw, Some(updates), Some(threshold)) => {
@@ -165,7 +165,7 @@ fn plan(
         (Kind::SparseMw, ..) => Plan::tight(setting, Learner::SparseWeights)?,
         (Kind::Paper, ..) => Plan::paper(setting, Learner::SparseWeights)?,
     };
-    Ok(Planned::Plain(plan))
+    Ok(Planned::Plain(Box::new(plan)))
 }
 
 /// A plan that cannot be had.

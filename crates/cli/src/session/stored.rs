@@ -12,7 +12,7 @@
 use super::create::Kind;
 use super::request::Request;
 use crate::failure::Failure;
-use crate::input::Source;
+use crate::input::Source as Input;
 use crate::progress::Progress;
 use crate::records::{Contents, Record, Records, too_many};
 use crate::state::{Part, StateFile};
@@ -20,7 +20,7 @@ use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use tamis::interactive::{
-    Answer, Data, Entry, GuardedRelease, Head, Learner, Plan, Query, Refusal, Session, SparsePerceptron, State,
+    Answer, Data, Entry, GuardedRelease, Head, Learner, Plan, Query, Refusal, Session, Source, SparsePerceptron, State,
     StoredPerceptron, StoredWeights,
 };
 use tamis::noise::Budget;
@@ -96,7 +96,7 @@ impl Table {
         records: &Records,
         rows_per_unit: u32,
         keys: &Keys,
-        source: &Source,
+        source: &Input,
         progress: &Progress,
     ) -> Result<(Self, Contents), Failure> {
         let mut tally = Tally::new(records, rows_per_unit, keys);
@@ -225,8 +225,8 @@ impl Kept {
 
 /// A session of either kind.
 pub enum Engine<'data> {
-    Plain(Session<'data>),
-    Guarded(Session<'data, GuardedRelease>),
+    Plain(Box<Session<'data>>),
+    Guarded(Box<Session<'data, GuardedRelease>>),
 }
 
 const HEAD: &str = "head";
@@ -245,7 +245,7 @@ impl<'data> Engine<'data> {
         if description.kind != Kind::Guarded {
             let weights: StoredWeights = file.json(HYPOTHESIS, 0)?;
             let session = Session::restore(State { head, weights, transcript }, data);
-            return session.map(Self::Plain).map_err(|refusal| file.damaged(refusal));
+            return session.map(Box::new).map(Self::Plain).map_err(|refusal| file.damaged(refusal));
         }
         let release = file.all(RELEASE)?.concat();
         let release = ReleaseFile::read(&release[..]).map_err(|error| file.damaged(error))?.release;
@@ -259,7 +259,7 @@ impl<'data> Engine<'data> {
         if session.plan().learner() != Learner::GuardedRelease {
             return Err(file.damaged("its plan is of another mode"));
         }
-        Ok(Self::Guarded(session))
+        Ok(Self::Guarded(Box::new(session)))
     }
 
     /// All that a session that has just begun must keep.
@@ -306,6 +306,14 @@ impl<'data> Engine<'data> {
         match self {
             Self::Plain(session) => session.answer(query, rng),
             Self::Guarded(session) => session.answer(query, rng),
+        }
+    }
+
+    /// That of a release's answer, where one was given.
+    pub fn standard_error(&self, query: &Query, answer: &Answer) -> Option<f64> {
+        match self {
+            Self::Guarded(session) if answer.source != Source::Data => Some(session.hypothesis().standard_error(query)),
+            _ => None,
         }
     }
 
