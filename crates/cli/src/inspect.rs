@@ -10,13 +10,17 @@ use std::path::PathBuf;
 use tamis::queries::KeyKind;
 
 const EXAMPLES: &str = "\
-Example:
+Examples:
   tamis inspect customers.tamis
+  tamis inspect adult.session
 
-Everything that is printed is in the file, which holds nothing private: the table was counted and noise added before it \
-was written. That it was made as it says is the word of whoever published it; the checksum tells damage, not forgery.
+Everything that is printed of a release is in the file, which holds nothing private: the table was counted and noise added \
+before it was written. That it was made as it says is the word of whoever published it; the checksum tells damage, not forgery.
 
-The standard errors are for lists that hold few of the table's records; intervals of real answers come with `tamis answer`.";
+The standard errors are for lists that hold few of the table's records; intervals of real answers come with `tamis answer`.
+
+A state of `tamis session` or `tamis monitor` is as secret as the data, but what is printed of it is not: what was asked for, \
+what is left, and what was answered already.";
 
 /// Prints what a release, or the state of a session or a watch, is and promises.
 #[derive(clap::Args)]

@@ -337,3 +337,35 @@ impl<'de> Deserialize<'de> for Literals {
         deserializer.deserialize_map(Map)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamis::queries::{Columns, FingerprintKey};
+
+    fn keys(columns: &[&str], kind: KeyKind) -> Keys {
+        Keys::new(columns.iter().copied(), kind, FingerprintKey::new([3; 16])).unwrap()
+    }
+
+    fn typed(text: &str, keys: &Keys) -> SparseQuery {
+        let question = Question::typed(text, 7, keys).unwrap_or_else(|failure| panic!("{}", failure.message()));
+        question.query(keys).unwrap().1
+    }
+
+    /// What is typed is what a file would hold.
+    #[test]
+    fn what_is_typed_is_a_query() {
+        let names = keys(&["name"], KeyKind::Text);
+        let list = typed(r#"{"name": "q", "keys": ["ann", "bob, jr."]}"#, &names);
+        assert_eq!(typed("ann ,\"bob, jr.\"", &names).entries(), list.entries());
+        let places = keys(&["name", "place"], KeyKind::Text);
+        let pair = typed(r#"{"name": "q", "keys": [["ann", "x"]]}"#, &places);
+        assert_eq!(typed("ann,x", &places).entries(), pair.entries());
+        let bits = keys(&["packed"], KeyKind::Bits(Columns::new(["a", "b", "c"]).unwrap()));
+        let conjunction = typed(r#"{"name": "q", "conjunction": {"a": true, "c": false}}"#, &bits);
+        assert_eq!(typed(r#"{"a": true, "c": false}"#, &bits).entries(), conjunction.entries());
+        for (text, keys) in [("ann", &places), ("{", &names), (r#"{"d": true}"#, &bits), ("8", &bits), ("\"", &names)] {
+            assert!(Question::typed(text, 7, keys).is_err(), "{text}");
+        }
+    }
+}

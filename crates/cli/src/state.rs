@@ -13,16 +13,18 @@
 //! journal (`journal_mode = DELETE`) and `synchronous = EXTRA` see to it: after a commit all of the state is in the one
 //! file, so that a copy of it is whole (a write-ahead log would keep the latest answers in a second file, and a copy without
 //! it would be an older state), and the end of the journal, on which a commit hangs, is synchronised too. Killed at any
-//! point, the next run finds the state before or after a commit: what was not committed was not shown.
+//! point, the next run finds the state before or after a commit: what was not committed was not shown. (A state that is being
+//! made has another name, `.tamis-….partial`; if one is left behind it was never used. It holds data: remove it.)
 //!
 //! # One writer
 //! From opening to closing a run holds SQLite's exclusive lock, which the system gives back when a process dies. A second
-//! process waits up to ten seconds for it, then ends with an error. Keep states on a local disk: locks of network file
+//! process waits up to ten seconds for it, then ends with an error: short runs can be started at will, and none hangs. Keep states on a local disk: locks of network file
 //! systems cannot be trusted.
 //!
 //! # Damage
 //! A file is refused if SQLite's own check finds a fault, if its version is newer than this program, or if a part does not
-//! have its checksum. That tells accidents, not forgery.
+//! have its checksum. Each commit also names the parts it wrote, so that a file that lost its journal in the middle of one
+//! (moved after a crash, without the file beside it) is not taken for whole. That tells accidents, not forgery.
 //!
 //! # An older copy
 //! put back would spend a budget twice. So the [sequence number](sequence) is kept in the user's state directory as well, and a
@@ -88,6 +90,18 @@ struct Identity {
     kind: Kind,
     id: u128,
     sequence: u64,
+    /// The parts of the latest commit, with their checksums.
+    latest: Vec<(String, u64, u128)>,
+}
+
+impl Identity {
+    /// After one more commit.
+    fn next(&self, parts: &[Part]) -> Self {
+        let named = |part: &Part| {
+            (part.name.to_owned(), part.position, checksum(self.id, part.name, part.position, &part.content))
+        };
+        Self { sequence: self.sequence + 1, latest: parts.iter().map(named).collect(), ..*self }
+    }
 }
 
 /// A state that is open, and nobody else's meanwhile.
@@ -171,8 +185,8 @@ pub fn create(path: &Path, kind: Kind, id: u128, parts: Vec<Part>, quiet: bool) 
         )
     };
     let temporary = temporary(path).map_err(|error| failed(&error))?;
-    let identity = Identity { kind, id, sequence: 1 };
-    fill(&temporary, &identity, parts).map_err(|error| failed(&error))?;
+    let identity = Identity { kind, id, sequence: 0, latest: Vec::new() }.next(&parts);
+    fill(&temporary, &identity, &parts).map_err(|error| failed(&error))?;
     let durable = File::open(&temporary).and_then(|file| file.sync_all());
     durable.map_err(|error| failed(&error))?;
     temporary.persist_noclobber(path).map_err(|refused| match refused.error.kind() {
@@ -190,7 +204,7 @@ pub fn create(path: &Path, kind: Kind, id: u128, parts: Vec<Part>, quiet: bool) 
     Ok(())
 }
 
-fn fill(path: &Path, identity: &Identity, parts: Vec<Part>) -> rusqlite::Result<()> {
+fn fill(path: &Path, identity: &Identity, parts: &[Part]) -> rusqlite::Result<()> {
     let mut connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // Before it has its name the file is nobody's: what a crash leaves is thrown away.
     connection.execute_batch(&format!(
@@ -199,7 +213,7 @@ fn fill(path: &Path, identity: &Identity, parts: Vec<Part>) -> rusqlite::Result<
     ))?;
     let transaction = connection.transaction()?;
     transaction.execute(SCHEMA, [])?;
-    for part in &parts {
+    for part in parts {
         put(&transaction, identity.id, part.name, part.position, &part.content)?;
     }
     put_identity(&transaction, identity)?;
@@ -215,7 +229,7 @@ fn put(connection: &Connection, id: u128, name: &str, position: u64, content: &[
 }
 
 fn put_identity(connection: &Connection, identity: &Identity) -> rusqlite::Result<()> {
-    // Cannot fail: three plain fields.
+    // Cannot fail: plain fields.
     let content = serde_json::to_vec(identity).expect("plain fields");
     put(connection, 0, IDENTITY, 0, &content)
 }
@@ -338,7 +352,7 @@ impl StateFile {
 
     /// Keeps all of it or nothing, and comes back when it is on the disk.
     pub fn commit(&mut self, parts: &[Part]) -> Result<(), Failure> {
-        let next = Identity { sequence: self.identity.sequence + 1, ..self.identity };
+        let next = self.identity.next(parts);
         let committed =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|transaction| {
                 for part in parts {
@@ -458,7 +472,18 @@ fn check_contents(connection: &Connection) -> Result<Identity, Fault> {
     if part.checksum != checksum(0, IDENTITY, 0, &part.content).to_le_bytes() {
         return Err(Fault::Damaged("a part does not have its checksum"));
     }
-    serde_json::from_slice(&part.content).map_err(|_| Fault::Damaged("a part is not what it should be"))
+    let identity: Identity =
+        serde_json::from_slice(&part.content).map_err(|_| Fault::Damaged("a part is not what it should be"))?;
+    let sql = "SELECT checksum FROM part WHERE name = ?1 AND position = ?2";
+    for (name, position, sum) in &identity.latest {
+        let found = connection.query_row(sql, params![name, *position as i64], |row| row.get::<_, Vec<u8>>(0));
+        if found.optional()?.is_none_or(|found| found != sum.to_le_bytes()) {
+            return Err(Fault::Damaged(
+                "it was copied or moved without the journal beside it, in the middle of a commit",
+            ));
+        }
+    }
+    Ok(identity)
 }
 
 fn damaged(path: &Path, fault: impl Display) -> Failure {

@@ -1,7 +1,8 @@
 //! Differentially private answers to sparse queries over huge universes.
 //!
 //! This is the crate to add to a `Cargo.toml`. What it offers today is the sparse vector technique, projection
-//! releases, sessions that answer adaptive queries, and what stands under all of them: checked privacy parameters, exact integer noise, composition.
+//! releases, sessions that answer adaptive queries, and what stands under all of them: checked privacy parameters, exact
+//! integer noise, composition.
 //!
 //! | you want to | start at |
 //! | ----------- | -------- |

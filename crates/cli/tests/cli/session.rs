@@ -258,6 +258,7 @@ fn requests_that_make_no_sense() {
         ("--queries 5 --epsilon 1000 --state -", 2, "--state"),
         ("--queries 5 --epsilon 1000 --rows-per-key x --state s", 2, "--rows-per-key"),
         ("--queries 5 --epsilon 1000 --beta 1 --state s", 2, "--beta"),
+        ("--queries 5 --epsilon 1000 --max-rows 2 --state s", 1, "differs between neighbours"),
     ] {
         let output = place.create(more);
         assert_eq!(code(&output), expected, "{more}: {}", stderr(&output));
