@@ -372,7 +372,7 @@ fn overall_checks(experiment: Experiment<Case>) -> Experiment<Case> {
             Finding::at_most(most / least, 1.1)
         })
         .check_all("the largest of k errors is that of k bell curves", |table| {
-            // 100 releases know a 95 % quantile to 5 % or so.
+            // The trials know a 95 % quantile to 4 % or better: 15 % are more than three standard deviations, 3 % of bias allowed.
             let rows = table.only("part", "theorem");
             let (predicted, worst) = (rows.points("k", "predicted"), rows.points("k", "worst"));
             let off =
@@ -449,7 +449,7 @@ mod tests {
 
     #[test]
     fn nearness_is_judged_by_the_spread_of_what_is_measured() {
-        let squares: Vec<f64> = (0..10_000).map(|i| f64::from(i % 200) / 100.0).collect();
+        let squares: Vec<f64> = (0..10_000).map(|i| f64::from(79 * i % 200) / 100.0).collect();
         let root = (squares.iter().sum::<f64>() / 1e4).sqrt();
         assert_eq!(near(1.04 * root, &squares).verdict, Verdict::Holds);
         assert_eq!(near(0.9 * root, &squares).verdict, Verdict::Fails);

