@@ -332,6 +332,14 @@ impl StateFile {
         Ok(contents)
     }
 
+    /// The same of parts that were written as JSON.
+    pub fn all_json<T: DeserializeOwned>(&self, name: &str) -> Result<Vec<T>, Failure> {
+        let read = |content: Vec<u8>| {
+            serde_json::from_slice(&content).map_err(|_| self.damaged("a part is not what it should be"))
+        };
+        self.all(name)?.into_iter().map(read).collect()
+    }
+
     fn checked(&self, name: &str, part: Stored) -> Result<Vec<u8>, Failure> {
         if part.checksum != checksum(self.identity.id, name, part.position, &part.content).to_le_bytes() {
             return Err(self.damaged("a part does not have its checksum"));

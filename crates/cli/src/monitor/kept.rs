@@ -114,10 +114,7 @@ impl Run {
     fn read(file: StateFile) -> Result<(Self, Vec<KeptAlert>), Failure> {
         let Position { answered, gate } = file.json(POSITION, 0)?;
         let gate = SparseVector::restore(gate).map_err(|error| file.damaged(error))?;
-        let alert = |content: Vec<u8>| {
-            serde_json::from_slice(&content).map_err(|_| file.damaged("a part is not what it should be"))
-        };
-        let alerts: Vec<KeptAlert> = file.all(ALERT)?.into_iter().map(alert).collect::<Result<_, _>>()?;
+        let alerts: Vec<KeptAlert> = file.all_json(ALERT)?;
         if alerts.len() as u64 + u64::from(gate.hits_left()) != u64::from(gate.plan().setting().hits.get()) {
             return Err(file.damaged("its alerts and its noisy threshold are of different moments"));
         }

@@ -109,8 +109,6 @@ struct Asker<'data> {
 struct Waiting {
     answered: Vec<Answered>,
     parts: Vec<Part>,
-    /// Whether the hypothesis has learned.
-    learned: bool,
 }
 
 impl Asker<'_> {
@@ -142,7 +140,9 @@ impl Asker<'_> {
         let answer = self.engine.answer(&query, rng).map_err(|refusal| refused(&place, &refusal))?;
         if !answer.is_repeated {
             self.waiting.parts.push(self.engine.last(&name)?);
-            self.waiting.learned |= answer.source == From::Data;
+            if answer.source == From::Data && self.engine.corrections() > 0 {
+                self.waiting.parts.push(self.engine.learned(&query)?);
+            }
         }
         if answer.source == From::Unchecked && answer.bound.is_none() && !self.unchecked {
             return Err(Failure::refused(
@@ -157,12 +157,9 @@ impl Asker<'_> {
 
     /// Keeps what waits, and then prints it.
     fn give(&mut self) -> Result<(), Failure> {
-        let Waiting { answered, mut parts, learned } = std::mem::take(&mut self.waiting);
+        let Waiting { answered, mut parts } = std::mem::take(&mut self.waiting);
         if !parts.is_empty() {
             parts.push(self.engine.head()?);
-            if learned {
-                parts.push(self.engine.hypothesis()?);
-            }
             self.file.commit(&parts)?;
         }
         self.report.answers(&answered)

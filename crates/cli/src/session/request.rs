@@ -47,9 +47,6 @@ impl Planned {
 /// Corrections of a guarded session, if no number is given.
 const GUARDED_UPDATES: u64 = 10;
 
-/// Keys that a hypothesis may name in all: so that a state can be kept.
-const MOST_SLOTS: u64 = 10_000_000;
-
 impl Request {
     pub fn check(arguments: &Arguments) -> Result<Self, Failure> {
         let (key, count) = (arguments.key.as_deref(), arguments.count.as_deref());
@@ -72,14 +69,6 @@ impl Request {
         };
         let kind = arguments.mode;
         let planned = plan(kind, &setting, updates, threshold, multiplicity).map_err(|error| refusal(&error))?;
-        if let (Some(slots), Kind::SparseMw | Kind::Paper) = (planned.plan().slots(), kind)
-            && slots - setting.records / setting.largest_count > MOST_SLOTS
-        {
-            return Err(Failure::input(
-                format_args!("its corrections may name {slots} keys, and a state keeps at most {MOST_SLOTS}"),
-                "plan for shorter lists (--max-support), or for fewer corrections (--updates with --threshold)",
-            ));
-        }
         Ok(Self { records, setting, kind, planned, updates, threshold, multiplicity })
     }
 

@@ -6,7 +6,7 @@
 //! | `data` | the counted keys, 65 536 a piece | – |
 //! | `release` | of a guarded session, the release file, 64 MiB a piece | – |
 //! | `head` | plan, noisy threshold, number of answers | each answer |
-//! | `hypothesis` | what was learned | each answer from the data |
+//! | `hypothesis` | the first guess, then what each correction changed, one a part | each answer from the data |
 //! | `answer` | query's name and answer, one a part | – |
 
 use super::create::Kind;
@@ -216,10 +216,7 @@ impl Kept {
 
     /// All of them, in order.
     pub fn all(file: &StateFile) -> Result<Vec<Self>, Failure> {
-        let read = |content: Vec<u8>| {
-            serde_json::from_slice(&content).map_err(|_| file.damaged("a part is not what it should be"))
-        };
-        file.all(Self::PART)?.into_iter().map(read).collect()
+        file.all_json(Self::PART)
     }
 }
 
@@ -243,15 +240,19 @@ impl<'data> Engine<'data> {
     ) -> Result<Self, Failure> {
         let head: Head = file.json(HEAD, 0)?;
         if description.kind != Kind::Guarded {
-            let weights: StoredWeights = file.json(HYPOTHESIS, 0)?;
-            let session = Session::restore(State { head, weights, transcript }, data);
-            return session.map(Box::new).map(Self::Plain).map_err(|refusal| file.damaged(refusal));
+            let pieces = file.all_json(HYPOTHESIS)?;
+            let plain = || {
+                let weights = StoredWeights::latest(pieces)?;
+                Session::restore(State { head, weights, transcript }, data)
+            };
+            return plain().map(Box::new).map(Self::Plain).map_err(|refusal| file.damaged(refusal));
         }
         let release = file.all(RELEASE)?.concat();
         let release = ReleaseFile::read(&release[..]).map_err(|error| file.damaged(error))?.release;
-        let residual: StoredPerceptron = file.json(HYPOTHESIS, 0)?;
+        let pieces = file.all_json(HYPOTHESIS)?;
+        let learned = pieces.len() as u64;
         let guarded = || {
-            let residual = SparsePerceptron::restore(&residual)?;
+            let residual = SparsePerceptron::restore(&StoredPerceptron::latest(pieces)?)?;
             let hypothesis = GuardedRelease::with_residual(release, head.plan().setting().records, residual)?;
             Session::resume(head, hypothesis, transcript, data)
         };
@@ -259,12 +260,16 @@ impl<'data> Engine<'data> {
         if session.plan().learner() != Learner::GuardedRelease {
             return Err(file.damaged("its plan is of another mode"));
         }
-        Ok(Self::Guarded(Box::new(session)))
+        let engine = Self::Guarded(Box::new(session));
+        if learned != 1 + engine.corrections() {
+            return Err(file.damaged("hypothesis and noisy threshold are of different moments"));
+        }
+        Ok(engine)
     }
 
     /// All that a session that has just begun must keep.
     pub fn first_parts(&self, keys: &Keys, records: &Records) -> Result<Vec<Part>, Failure> {
-        let mut parts = vec![self.head()?, self.hypothesis()?];
+        let mut parts = vec![self.head()?, self.first_guess()?];
         if let Self::Guarded(session) = self {
             let release = session.hypothesis().release().clone();
             let unit = records.unit.name().to_owned();
@@ -286,12 +291,28 @@ impl<'data> Engine<'data> {
         Part::json(HEAD, 0, &head)
     }
 
-    /// What an answer from the data changes.
-    pub fn hypothesis(&self) -> Result<Part, Failure> {
+    /// The hypothesis before it learns.
+    fn first_guess(&self) -> Result<Part, Failure> {
         match self {
             Self::Plain(session) => Part::json(HYPOTHESIS, 0, &session.hypothesis().store()),
             Self::Guarded(session) => Part::json(HYPOTHESIS, 0, &session.hypothesis().residual().store()),
         }
+    }
+
+    /// What an answer from the data has just changed.
+    pub fn learned(&self, query: &Query) -> Result<Part, Failure> {
+        let correction = self.corrections();
+        match self {
+            Self::Plain(session) => Part::json(HYPOTHESIS, correction, &session.hypothesis().store_keys_of(query)),
+            Self::Guarded(session) => {
+                Part::json(HYPOTHESIS, correction, &session.hypothesis().residual().store_keys_of(query))
+            }
+        }
+    }
+
+    /// How many were made; none in a Gaussian session.
+    pub fn corrections(&self) -> u64 {
+        self.plan().updates().map_or(0, |updates| u64::from(updates.get()) - self.left())
     }
 
     /// The last answer, under the name that it was asked for.

@@ -64,8 +64,7 @@ fn a_release_of_adult_and_answers() {
     let out = folder.path().join("adult.tamis");
     let run = |command: &str| {
         let line = README.lines().find(|line| line.contains(&format!("-- {command} "))).expect("the README has it");
-        let arguments =
-            line.split_once("-- ").expect("a command").1.replace("adult.tamis", out.to_str().unwrap());
+        let arguments = line.split_once("-- ").expect("a command").1.replace("adult.tamis", out.to_str().unwrap());
         let output = tamis().args(arguments.split_whitespace()).current_dir(ROOT).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         stdout(&output)
