@@ -118,6 +118,25 @@ fn a_guarded_session_from_end_to_end() {
     assert!(stdout(&inspected).contains("left           "), "{}", stdout(&inspected));
 }
 
+/// What a correction taught, the next run knows.
+#[test]
+fn a_correction_is_remembered() {
+    let place = Place::new();
+    let more = "--queries 10 --epsilon 1000 --mode sparse-mw --updates 5 --threshold 100 --state s";
+    assert_eq!(code(&place.create(more)), 0);
+    for (keys, truth, source, left) in [
+        (&["ann"][..], 400.0, "data", 4),
+        (&["ann", "nobody"], 400.0, "hypothesis", 4),
+        (&["bob"], 300.0, "data", 3),
+        (&["bob", "nobody"], 300.0, "hypothesis", 3),
+    ] {
+        let asked = answers(&place.ask("s", &query("q", keys), ""));
+        let (value, from, after) = &asked[0];
+        assert_eq!((from.as_str(), *after), (source, left), "{keys:?}");
+        assert!((value - truth).abs() < 100.0, "{keys:?}: {value}");
+    }
+}
+
 #[test]
 #[cfg(unix)]
 fn a_state_is_for_its_owner_alone() {
