@@ -5,30 +5,31 @@
 //! for `session` and `monitor` to say. A part of its own holds what kind of state this is, a random name and a sequence
 //! number that each commit raises by one.
 //!
-//! **It is as secret as the data.** It holds the noisy threshold and what is answered from. Its mode is 0600, and so is that
-//! of the journal that stands beside it while a run goes on.
+//! **It is as secret as the data.** It holds the noisy threshold and what is answered from. Its mode is 0600, and so is
+//! that of the journal that stands beside it while a run goes on.
 //!
 //! # Durable
 //! [`StateFile::commit`] comes back when everything is on the disk, and only then may an answer be printed. A rollback
 //! journal (`journal_mode = DELETE`) and `synchronous = EXTRA` see to it: after a commit all of the state is in the one
-//! file, so that a copy of it is whole (a write-ahead log would keep the latest answers in a second file, and a copy without
-//! it would be an older state), and the end of the journal, on which a commit hangs, is synchronised too. Killed at any
-//! point, the next run finds the state before or after a commit: what was not committed was not shown. (A state that is being
-//! made has another name, `.tamis-….partial`; if one is left behind it was never used. It holds data: remove it.)
+//! file, so that a copy of it is whole (a write-ahead log would keep the latest answers in a second file, and a copy
+//! without it would be an older state), and the end of the journal, on which a commit hangs, is synchronised too.
+//! Killed at any point, the next run finds the state before or after a commit: what was not committed was not shown. (A
+//! state that is being made has another name, `.tamis-….partial`; if one is left behind it was never used. It holds
+//! data: remove it.)
 //!
 //! # One writer
-//! From opening to closing a run holds SQLite's exclusive lock, which the system gives back when a process dies. A second
-//! process waits up to ten seconds for it, then ends with an error: short runs can be started at will, and none hangs. Keep states on a local disk: locks of network file
-//! systems cannot be trusted.
+//! From opening to closing a run holds SQLite's exclusive lock, which the system gives back when a process dies. A
+//! second process waits up to ten seconds for it, then ends with an error: short runs can be started at will, and none
+//! hangs. Keep states on a local disk: locks of network file systems cannot be trusted.
 //!
 //! # Damage
-//! A file is refused if SQLite's own check finds a fault, if its version is newer than this program, or if a part does not
-//! have its checksum. Each commit also names the parts it wrote, so that a file that lost its journal in the middle of one
-//! (moved after a crash, without the file beside it) is not taken for whole. That tells accidents, not forgery.
+//! A file is refused if SQLite's own check finds a fault, if its version is newer than this program, or if a part does
+//! not have its checksum. Each commit also names the parts it wrote, so that a file that lost its journal in the middle
+//! of one (moved after a crash, without the file beside it) is not taken for whole. That tells accidents, not forgery.
 //!
 //! # An older copy
-//! put back would spend a budget twice. So the [sequence number](sequence) is kept in the user's state directory as well, and a
-//! file that is behind it is refused. Whoever puts back both cannot be detected.
+//! put back would spend a budget twice. So the [sequence number](sequence) is kept in the user's state directory as
+//! well, and a file that is behind it is refused. Whoever puts back both cannot be detected.
 
 mod sequence;
 
@@ -431,8 +432,8 @@ fn lock(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
-    // The lock is waited for in normal mode, in which nothing is held meanwhile, and then never given back: two that wait
-    // while each holds a part of it would wait for ever.
+    // The lock is waited for in normal mode, in which nothing is held meanwhile, and then never given back: two that
+    // wait while each holds a part of it would wait for ever.
     connection.execute_batch(
         "BEGIN EXCLUSIVE; PRAGMA locking_mode = EXCLUSIVE; COMMIT; PRAGMA synchronous = EXTRA; PRAGMA fullfsync = ON; \
          PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;",

@@ -71,7 +71,8 @@ impl Run {
         let file = StateFile::open(path, quiet)?;
         file.expect(Kind::Monitor)?;
         let run = Self::read(file)?.0;
-        let file = run.kept.as_ref().expect("it was read from a state");
+        // Cannot fail: it was just read from one.
+        let file = run.kept.as_ref().expect("a state");
         let watched: Watched = file.json(WATCHED, 0)?;
         if run.gate.plan() != plan || run.gate.threshold() != request.threshold || watched != Watched::of(request) {
             return Err(Failure::input(

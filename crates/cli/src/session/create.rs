@@ -64,7 +64,8 @@ pub struct Arguments {
     /// A column that says how many records each row stands for.
     #[arg(long, value_name = "COL")]
     pub count: Option<String>,
-    /// What is protected: the column that tells units of privacy (persons, say) apart, or `row` if each record is a unit.
+    /// What is protected: the column that tells units of privacy (persons, say) apart, or `row` if each record is a
+    /// unit.
     #[arg(long, value_name = "COL|row")]
     pub unit: String,
     /// At most this many rows of a unit count. Required with `--unit COL`; 1 with `--unit row` if not given.
@@ -185,8 +186,8 @@ fn useful(request: &Request, insist: bool) -> Result<(), Failure> {
     ))
 }
 
-/// Reads the table, begins the session and writes its state. Private data meets noise here and nowhere else; the fingerprint
-/// key is drawn before it is read.
+/// Reads the table, begins the session and writes its state. Private data meets noise here and nowhere else; the
+/// fingerprint key is drawn before it is read.
 fn make<R: CryptoRng + ?Sized>(
     request: &Request,
     source: &Source,

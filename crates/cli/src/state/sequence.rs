@@ -48,8 +48,8 @@ impl Sequence {
         }
     }
 
-    /// Keeps the number, on the disk before it comes back: always as many digits, so that a newer one overwrites an older
-    /// one in place.
+    /// Keeps the number, on the disk before it comes back: always as many digits, so that a newer one overwrites an
+    /// older one in place.
     pub fn write(&mut self, number: u64) -> io::Result<()> {
         if self.file.is_none() {
             self.file = Some(self.open()?);

@@ -249,6 +249,38 @@ fn a_damaged_state_is_refused() {
     }
 }
 
+/// Pages of the state after a commit over those before it, up to any page: what a crash leaves of a file whose journal is lost.
+/// It is refused, or it is one of the two.
+#[test]
+fn half_a_commit_is_refused() {
+    const PAGE: usize = 4096;
+    let place = Place::new();
+    let more = "--queries 40 --epsilon 1000 --mode sparse-mw --updates 5 --threshold 100 --state s";
+    assert_eq!(code(&place.create(more)), 0);
+    assert_eq!(code(&place.ask("s", &query("bob", &["bob"]), "")), 0);
+    let before = fs::read(place.path("s")).unwrap();
+    assert_eq!(code(&place.ask("s", &query("ann", &["ann"]), "")), 0);
+    let after = fs::read(place.path("s")).unwrap();
+    let shown = stdout(&place.run("session show s --format json"));
+    let (mut refused, pages) = (0, after.len() / PAGE);
+    for first in [&after, &before] {
+        let second = if first == &after { &before } else { &after };
+        for page in 1..pages {
+            let cut = (PAGE * page).min(first.len());
+            let torn = [&first[..cut], second.get(cut..).unwrap_or_default()].concat();
+            let is_whole = torn == before || torn == after;
+            fs::write(place.path("torn"), torn).unwrap();
+            let output = place.run("session show torn --format json");
+            match code(&output) {
+                2 => refused += 1,
+                1 => assert!(stderr(&output).contains("is an older copy"), "{}", stderr(&output)),
+                _ => assert!(is_whole || stdout(&output) == shown, "page {page}"),
+            }
+        }
+    }
+    assert!(refused >= 2, "{refused} of {pages} pages");
+}
+
 #[test]
 #[cfg(unix)]
 fn a_state_with_two_names_is_refused() {
