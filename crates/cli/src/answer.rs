@@ -55,7 +55,7 @@ pub struct Arguments {
     /// A list of keys, one a line, or `-` for standard input. May be given several times: each list is a query.
     #[arg(long, value_name = "FILE|-")]
     list: Vec<PathBuf>,
-    /// Queries as JSON lines, or `-` for standard input.
+    /// A file of queries as JSON lines, or `-` for standard input (in `tamis release` it is a number).
     #[arg(long, value_name = "FILE|-")]
     queries: Option<PathBuf>,
     /// How sure the intervals are to be.

@@ -12,7 +12,7 @@ pub fn wrong(flag: &str, fault: impl Display, help: &str) -> Failure {
 
 /// A checked parameter.
 pub fn parameter<T: std::str::FromStr<Err: Display>>(flag: &str, text: &str, help: &str) -> Result<T, Failure> {
-    text.parse().map_err(|error| wrong(flag, error, help))
+    text.parse().map_err(|error| wrong(flag, error, unless_percentage(text, help)))
 }
 
 /// A whole number, `1000000` or `1e6`.
@@ -25,8 +25,15 @@ pub fn whole(flag: &str, text: &str, help: &str) -> Result<u64, Failure> {
 
 /// A number, exactly.
 pub fn number(flag: &str, text: &str, help: &str) -> Result<Rational, Failure> {
-    parse_rational(text)
-        .ok_or_else(|| wrong(flag, format_args!("it must be a decimal number or a fraction, got {text}"), help))
+    parse_rational(text).ok_or_else(|| {
+        let fault = format_args!("it must be a decimal number or a fraction, got {text}");
+        wrong(flag, fault, unless_percentage(text, help))
+    })
+}
+
+/// The help, unless it is the percent sign that is wrong.
+fn unless_percentage<'help>(text: &str, help: &'help str) -> &'help str {
+    if text.ends_with('%') { "write 0.05 for 5 %" } else { help }
 }
 
 /// A probability of failure.

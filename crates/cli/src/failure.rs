@@ -52,6 +52,17 @@ impl Failure {
         Self::Machine(Complaint::new(message, help))
     }
 
+    /// The same, with more advice.
+    pub fn advising(self, more: &str) -> Self {
+        let longer = |Complaint { message, help }| Complaint { message, help: format!("{help}; {more}") };
+        match self {
+            Self::Refused(complaint) => Self::Refused(longer(complaint)),
+            Self::Input(complaint) => Self::Input(longer(complaint)),
+            Self::Machine(complaint) => Self::Machine(longer(complaint)),
+            other => other,
+        }
+    }
+
     /// What was wrong, without the advice.
     pub fn message(&self) -> String {
         match self {

@@ -2,7 +2,7 @@
 
 use crate::answer;
 use crate::failure::Failure;
-use crate::output::{Format, line, printable, row, write};
+use crate::output::{Format, line, printable, row, weak_for, write};
 use crate::state::{Kind, StateFile, is_state};
 use crate::{monitor, session};
 use serde::Serialize;
@@ -48,6 +48,8 @@ struct Inspection {
     /// Bytes of the file.
     bytes: u64,
     heavy_keys: usize,
+    /// If the budget protects nobody.
+    warning: Option<String>,
     standard_errors: Vec<ListError>,
 }
 
@@ -69,13 +71,16 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let file = answer::read(&arguments.release)?;
     let bytes = std::fs::metadata(&arguments.release).map_or(0, |metadata| metadata.len());
     let (plan, facts) = (file.release.plan(), file.describe());
+    let warning = weak_for(&plan.cost(), plan.stated_records());
     let errors = LENGTHS.map(|keys| {
         let standard_error = plan.predicted_standard_error(f64::from(keys), file.release.squared_norm(), 0.0);
         ListError { keys, standard_error }
     });
     match arguments.format {
         Format::Text => {
-            let mut text = format!("{shown}: {bytes} bytes, its checksum holds\n{}\n\n", plan.privacy());
+            let mut text = format!("{shown}: {bytes} bytes, its checksum holds\n{}\n", printable(&file.privacy()));
+            text += &warning.map_or_else(String::new, |warning| format!("Warning: {warning}.\n"));
+            text.push('\n');
             let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
             for (name, fact) in facts.iter().filter(|(name, _)| *name != "privacy") {
                 text += &format!("{name:<width$}  {}\n", printable(fact));
@@ -95,11 +100,13 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             release: facts.into_iter().map(|(name, fact)| (name.to_owned(), fact.into())).collect(),
             bytes,
             heavy_keys: file.release.heavy().len(),
+            warning,
             standard_errors: errors.into(),
         })?,
         Format::Csv => {
             row(&["name", "value"])?;
             facts.iter().try_for_each(|(name, fact)| row(&[name, fact]))?;
+            warning.iter().try_for_each(|warning| row(&["warning", warning]))?;
             for ListError { keys, standard_error } in &errors {
                 row(&[&format!("standard_error_{keys}"), &standard_error.to_string()])?;
             }

@@ -23,7 +23,8 @@ Examples:
         --kind counts --neighbours add-remove --queries 365 --rows-per-unit 336
   Watch a column, with the dates of the alerts:
     tamis monitor examples/nyc_aircraft_2013_daily.csv --column late_60 --label date \\
-        --threshold 265 --alerts 2 --epsilon 1 --sensitivity 1 --kind counts --neighbours add-remove
+        --threshold 265 --alerts 2 --epsilon 1 --sensitivity 1 --kind counts \\
+        --neighbours add-remove
   Watch numbers as they arrive, one a line:
     tail -f counts.txt | tamis monitor - --threshold 500 --alerts 3 --epsilon 1 \\
         --sensitivity 1 --kind counts --neighbours add-remove --format json

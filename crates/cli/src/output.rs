@@ -3,6 +3,7 @@
 use serde::Serialize;
 use std::io::{self, Write};
 use tamis::noise::{Budget, Rational};
+use tamis::projection::Rule;
 
 /// What standard output is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -23,9 +24,22 @@ pub fn plural(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// A label without characters that could command a terminal.
+/// The name of a rule.
+pub fn rule_word(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Normal => "normal",
+        Rule::FewKeys => "few-keys",
+        Rule::Conservative => "conservative",
+    }
+}
+
+/// A label without characters that could command a terminal, or turn what is read around.
 pub fn printable(label: &str) -> String {
-    label.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    let is_command = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    label.chars().map(|c| if is_command(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 /// A JSON object on a line.
@@ -58,11 +72,25 @@ pub fn weak(budget: &Budget) -> Option<String> {
             budget.delta()
         ));
     }
-    (*budget.epsilon().as_rational() > Rational::from(20)).then(|| {
+    (*budget.epsilon().as_rational() >= Rational::from(10)).then(|| {
         let epsilon = budget.epsilon();
         format!(
             "an epsilon of {epsilon} hides next to nothing: whoever sees the output may be sure of what one unit did"
         )
+    })
+}
+
+/// The same where about so many records are protected by it.
+pub fn weak_for(budget: &Budget, records: Option<f64>) -> Option<String> {
+    weak(budget).or_else(|| {
+        let (records, delta) = (records?, budget.delta());
+        let expected = delta.to_f64_down() * records;
+        (expected >= 0.1).then(|| {
+            format!(
+                "a delta of {delta} allows {expected:.1} of {records} records to be given away whole: give far less than one \
+                 over their number"
+            )
+        })
     })
 }
 

@@ -186,6 +186,7 @@ fn wanted(keys: &Keys) -> String {
         }
         KeyKind::Text if columns.len() == 1 => format!("a key is a {:?} here", columns[0]),
         KeyKind::Text => {
+            let columns: Vec<String> = columns.iter().map(|name| format!("{name:?}")).collect();
             format!("a key is {} here, with commas between them, as in a CSV file", columns.join(", "))
         }
     }
@@ -209,12 +210,8 @@ fn question(text: &str, number: u64, keys: &Keys) -> Result<Question, Failure> {
     if !text.trim_start().starts_with('{') {
         return Err(fault(&"a query is a JSON object", SHAPE));
     }
-    let written: Written = serde_json::from_str(text).map_err(|error| {
-        // The line is known better here than there, where every text is line 1.
-        let error = error.to_string();
-        let error = error.rsplit_once(" at line 1").map_or(error.as_str(), |(error, _)| error);
-        fault(&error, SHAPE)
-    })?;
+    let written: Written = serde_json::from_str(text)
+        .map_err(|error| Failure::input(format_args!("{place}, {}", unread(&error)), SHAPE))?;
     if written.name.is_empty() {
         return Err(fault(&"the query has an empty name", "answers are told apart by the names of queries"));
     }
@@ -230,6 +227,16 @@ fn question(text: &str, number: u64, keys: &Keys) -> Result<Question, Failure> {
         _ => return Err(fault(&"a query has either \"keys\" or a \"conjunction\"", SHAPE)),
     };
     Ok(Question { name: written.name, place, asked })
+}
+
+/// Where a line is no query, and what was wanted there. What was found is not repeated: it may be a key.
+fn unread(error: &serde_json::Error) -> String {
+    let (column, text) = (error.column(), error.to_string());
+    // The line is known better by the caller: here every text is line 1.
+    let text = text.rsplit_once(" at line 1").map_or(text.as_str(), |(text, _)| text);
+    let wanted =
+        text.rsplit_once(", expected ").map_or_else(|| text.to_owned(), |(_, wanted)| format!("expected {wanted}"));
+    format!("column {column}: {wanted}")
 }
 
 const SHAPE: &str = "a query is {\"name\": \"…\", \"keys\": [\"…\", …]}, perhaps with \"weights\": [1, 0.5, …], or \

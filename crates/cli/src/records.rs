@@ -2,12 +2,13 @@
 
 use crate::arguments::{whole, wrong};
 use crate::failure::Failure;
-use crate::input::{Fields, Place, Role, Source, decimal};
+use crate::input::{Fields, Place, Role, Source, Table, decimal};
 use crate::progress::Progress;
 use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 use tamis::noise::{Neighbours, Rational};
+use tamis::projection;
 use tamis::queries::{Columns, Fingerprint, FingerprintKey, Histogram, KeyKind, Keys};
 
 /// What the rows of a table are.
@@ -36,6 +37,12 @@ impl Unit {
             Self::Row => ROW,
             Self::Column(name) => name,
         }
+    }
+
+    /// Whether it is a column whose name may have been meant as `row`.
+    pub fn is_like_row(&self) -> bool {
+        let alike = [ROW, "rows", "record", "records"];
+        matches!(self, Self::Column(name) if alike.iter().any(|word| name.eq_ignore_ascii_case(word)))
     }
 
     /// Whether rows beyond a bound are dropped.
@@ -108,6 +115,15 @@ impl Records {
         columns
     }
 
+    /// The unit, as the release names it.
+    pub fn released_unit(&self) -> projection::Unit {
+        match (&self.unit, &self.count) {
+            (Unit::Column(name), _) => projection::Unit::Column(name.clone()),
+            (Unit::Row, None) => projection::Unit::Row,
+            (Unit::Row, Some(_)) => projection::Unit::Record,
+        }
+    }
+
     /// What a neighbour is, in words that a curator can check.
     pub fn protected(&self, neighbours: Neighbours, rows: u32) -> String {
         let whose = match (&self.unit, &self.count, rows) {
@@ -126,15 +142,23 @@ impl Records {
         format!("{whose}, {change}")
     }
 
-    /// Shows `add` each row of a whole table, or fails at the first that is malformed or that `add` has no room for.
-    pub fn read(
-        &self,
-        keys: &Keys,
-        source: &Source,
-        progress: &Progress,
-        mut add: impl FnMut(&Record) -> Result<(), String>,
-    ) -> Result<Contents, Failure> {
-        let table = source.table(&self.columns(), progress)?;
+    /// Fails if the table cannot be opened or has other columns, before anything is said of a plan. A pipe can be opened only once:
+    /// there [`read`](Self::read) finds out.
+    pub fn check_table(&self, source: &Source) -> Result<(), Failure> {
+        let Source::File(path) = source else { return Ok(()) };
+        if path.exists() && !path.is_file() && !path.is_dir() {
+            return Ok(());
+        }
+        self.open(source, &Progress::new(true)).map(|_| ())
+    }
+
+    /// Opens the table and finds its columns.
+    fn open(&self, source: &Source, progress: &Progress) -> Result<Table, Failure> {
+        let opened = source.table(&self.columns(), progress);
+        let table = opened.map_err(|failure| match self.unit.is_like_row() {
+            true => failure.advising(MEANT_ROW),
+            false => failure,
+        })?;
         if self.unit == Unit::Row && table.names().iter().any(|name| name == ROW) {
             return Err(Failure::refused(
                 format_args!(
@@ -143,6 +167,18 @@ impl Records {
                 "rename the column if each record is a unit of its own, or if the column is to tell units apart",
             ));
         }
+        Ok(table)
+    }
+
+    /// Shows `add` each row of a whole table, or fails at the first that is malformed or that `add` has no room for.
+    pub fn read(
+        &self,
+        keys: &Keys,
+        source: &Source,
+        progress: &Progress,
+        mut add: impl FnMut(&Record) -> Result<(), String>,
+    ) -> Result<Contents, Failure> {
+        let table = self.open(source, progress)?;
         let width = keys.columns().len();
         let whole_up_to = self.count.as_ref().and_then(|_| table.whole_up_to(width));
         let mut contents = Contents::default();
@@ -200,6 +236,9 @@ fn count_beside(count: &str, key: &[String], unit: &Unit) -> Result<(), Failure>
     Ok(())
 }
 
+/// For `--unit rows` and the like.
+pub const MEANT_ROW: &str = "did you mean --unit row, for which each record is a unit?";
+
 fn rows_per_unit(text: Option<&str>, unit: &Unit) -> Result<u32, Failure> {
     const HELP: &str = "for example --max-rows 5: rows beyond it are dropped, and the noise grows with it";
     match (text, unit) {
@@ -213,7 +252,7 @@ fn rows_per_unit(text: Option<&str>, unit: &Unit) -> Result<u32, Failure> {
         (None, Unit::Row) => Ok(1),
         (None, Unit::Column(name)) => Err(Failure::refused(
             format_args!("--max-rows is missing: how many rows of one {name:?} may count decides the noise"),
-            HELP,
+            if unit.is_like_row() { MEANT_ROW } else { HELP },
         )),
     }
 }

@@ -22,7 +22,8 @@ use tamis::queries::FingerprintKey;
 const EXAMPLES: &str = "\
 Examples:
   What would the answers be worth? (reads no data)
-    tamis release --explain --records 1000000 --support 10000 --unit row --epsilon 1 --neighbours add-remove
+    tamis release --explain --records 1000000 --support 10000 --unit row --epsilon 1 \\
+        --neighbours add-remove
   A table with a customer a row, whose e-mail addresses partners will ask for:
     tamis release customers.csv --key email --unit row --epsilon 1 --neighbours add-remove \\
         --records 1000000 --out customers.tamis
@@ -31,20 +32,24 @@ Examples:
     tamis release visits.parquet --key place,day --unit visitor --max-rows 5 --epsilon 1 \\
         --neighbours add-remove --records 200000 --out visits.tamis
   Counted data with a few heavy keys, which are released apart (needs delta):
-    tamis release examples/us_baby_names_1880_2017.csv --key name --count count --unit row --epsilon 1 \\
-        --delta 1e-9 --neighbours add-remove --records 350000000 --rows-per-key 800000 --out names.tamis
+    tamis release examples/us_baby_names_1880_2017.csv --key name --count count --unit row \\
+        --epsilon 1 --delta 1e-10 --neighbours add-remove --records 350000000 \\
+        --rows-per-key 800000 --out names.tamis
 
 What is protected: whoever has the file learns hardly more about one unit of privacy (a person, say) than without that \
 unit's rows. Every answer from the file is free, and so is whatever else is computed from it. A second release of the \
 same data spends its budget again, and the two add up.
 
 What a unit is, is for you to say. `--unit COL` names the column that tells units apart; of a unit with more than \
---max-rows rows those with the smallest keyed hashes are kept, so that the order of the rows never matters. `--unit row` \
+--max-rows rows those with the smallest keyed hashes are kept, so that the order of the rows never matters. Units are told \
+apart as bytes, as keys are: a person spelt in two ways is two units, so make spellings one before. `--unit row` \
 says that each row is a unit of its own; with --count each of the counted records is, not the line that counts them. Where \
 one person has several of them, say how many at most with --max-rows: nothing in the data can tell.
 
 What is public: every argument, the file's name among them, and the release. --records is a number to plan by: a rounded \
-guess, never the count of private data. The number of rows read and dropped is printed to you alone.
+guess, never the count of private data. The number of rows read and dropped is printed to you alone. The exact number of \
+records is in the file only with --publish-records, which is refused where it may depend on whether somebody is there: it is \
+for substitute neighbours, where what a record says is protected and not that there is one.
 
 Keys are bytes as they are: no case, space or Unicode form is changed; an empty cell is the empty key. Whole numbers and \
 dates in Parquet are the text that a CSV file would hold; floating-point numbers are no keys.
@@ -55,7 +60,9 @@ quotes a cell; nothing is written then, and nothing is spent.
 --format json or csv prints what was decided and promised to standard output as one object, or as a header and a row.
 
 Exit codes: 0 done; 1 refused on privacy grounds, or because the answers would be worth nothing (--yes); 2 usage or bad \
-input; 3 internal error, or a disk that failed: nothing is spent then unless the file is there.";
+input; 3 internal error, or a disk that failed: nothing is spent then unless the file is there. A run that is killed may \
+leave a file .NAME-….partial beside --out, readable by you alone: it can be a whole release, so delete it unseen, or take its \
+budget as spent. The next run for the same file refuses to start while it is there.";
 
 /// Makes one private file from a table, from which any number of key lists are answered.
 #[derive(clap::Args)]
@@ -74,12 +81,16 @@ pub struct Arguments {
     #[arg(long, value_name = "COL")]
     count: Option<String>,
     /// What is protected: the column that tells units of privacy (persons, say) apart, or `row` if each record is a unit.
+    /// Cells are compared as bytes: `Ann`, `ann` and `Ann` with a blank are three units, with --max-rows rows each.
     #[arg(long, value_name = "COL|row")]
     unit: String,
     /// At most this many rows of a unit count. Required with `--unit COL`; 1 with `--unit row` if not given.
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
     max_rows: Option<String>,
 
+    /// Put the exact number of records into the file. Only with --neighbours substitute and --unit row.
+    #[arg(long)]
+    publish_records: bool,
     /// Privacy loss ε of the release, as a decimal or a fraction.
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     epsilon: String,
@@ -96,13 +107,14 @@ pub struct Arguments {
     /// About how many records the data has, to plan by: a public guess, never a count of private data.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     records: Option<String>,
-    /// How many records have the same key, on the average over records, to plan by. 1 if keys are distinct.
+    /// Records that share a record's key, averaged over records (Σn²/Σn over keys with n records), to plan by. A public guess,
+    /// never computed from private data; 1 if keys are distinct, and if not given.
     #[arg(long, value_name = "A", allow_hyphen_values = true)]
     rows_per_key: Option<String>,
-    /// About how many keys a list will have, to plan by. 10000 if not given.
+    /// About how many keys a list will have, to plan by: a public guess, never taken from private data. 10000 if not given.
     #[arg(long, value_name = "M", allow_hyphen_values = true)]
     support: Option<String>,
-    /// State the error that this many answers keep together.
+    /// State the error that this many answers keep together: a number (in `tamis answer` it is a file).
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     queries: Option<String>,
     /// State it with this probability of failure. 0.05 if not given.
@@ -140,13 +152,13 @@ pub struct Arguments {
     /// Go on even if the answers are predicted to be worth nothing.
     #[arg(long)]
     yes: bool,
-    /// Replace the file if it exists.
+    /// Replace the file if it exists and is a release.
     #[arg(long)]
     force: bool,
     /// What to print to standard output: the plan as text (with --explain alone), JSON or CSV.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Print nothing but errors and what was asked for by --format.
+    /// Print nothing but errors, warnings about privacy and what was asked for by --format.
     #[arg(long)]
     quiet: bool,
 }
@@ -177,8 +189,14 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         return explanation.print(arguments.format);
     };
     let source = Source::of(file);
-    let destination = Destination::check(out, arguments.force)?;
-    note(arguments.quiet, explanation.to_string().trim_end());
+    let read = if source == Source::Stdin { Path::new("/dev/stdin") } else { file };
+    let inputs: Vec<&Path> = [read].into_iter().chain(arguments.bits.as_deref()).collect();
+    let destination = Destination::check(out, arguments.force, &inputs)?;
+    request.records.check_table(&source)?;
+    match explanation.warning() {
+        Some(warning) if arguments.quiet => note(false, &format!("warning: {warning}")),
+        _ => note(arguments.quiet, explanation.to_string().trim_end()),
+    }
     useful(&request, arguments.yes)?;
     // Seeded by the operating system, and cryptographic: there is no flag for a seed.
     let (release, contents) = make(&request, &source, &Progress::new(arguments.quiet), &mut rand::rng())?;
@@ -204,8 +222,8 @@ fn useful(request: &Request, insist: bool) -> Result<(), Failure> {
     }
     Err(Failure::refused(
         format_args!(
-            "the predicted error of a list of {} keys is {error:.0} records, and it cannot hold more than {range:.0}",
-            plan.stated_support()
+            "the predicted error of a list of {} is {error:.0} records, and it cannot hold more than {range:.0}",
+            plural(plan.stated_support() as u64, "key")
         ),
         "ask for longer lists (--support), allow a larger --epsilon or --file-bytes, release heavy keys apart (--delta, \
          --heavy on), or go on with --yes",
@@ -229,27 +247,55 @@ fn make<R: CryptoRng + ?Sized>(
     let (data, contents) = read?;
     let release = match data {
         Data::Sketch(sketch) => request.plan.release_sketch(sketch, rng),
-        Data::Histogram(histogram) => request.plan.release(&histogram, rng),
+        Data::Histogram(histogram) => request.plan.release_with(&family, &histogram, rng),
     };
     let release = release.map_err(|error| request::refusal(&error))?;
-    let records = request.size_is_public().then_some(contents.records);
-    Ok((ReleaseFile { release, keys, unit: request.records.unit.name().to_owned(), records }, contents))
+    let records = request.publish_records.then_some(contents.records);
+    Ok((ReleaseFile { release, keys, unit: request.records.released_unit(), records }, contents))
 }
 
 /// Tells the curator what was spent, and on what.
 fn account(request: &Request, contents: &Contents, out: &Path, bytes: u64) {
     let out = out.display();
     note(false, &format!("wrote     {out}, {bytes} bytes: this file may be published"));
-    let cost = request.plan.cost();
-    note(false, &format!("spent     {cost}: add it to whatever else is, was or will be released of the same data"));
+    let (cost, neighbours) = (request.plan.cost(), request.plan.neighbours());
+    note(
+        false,
+        &format!(
+            "spent     {cost}, under {neighbours} neighbours: add it to whatever else is, was or will be released of the same \
+             data"
+        ),
+    );
     let dropped = match request.records.unit.bounded() {
-        true => format!(", {} of them dropped by --max-rows", contents.dropped),
+        true => {
+            let percentage = 100.0 * contents.dropped as f64 / contents.rows as f64;
+            format!(
+                ", {} of them ({percentage:.0} %) dropped by --max-rows, by which answers will be too low",
+                contents.dropped
+            )
+        }
         false => String::new(),
     };
     let rows = plural(contents.rows, "row");
-    note(false, &format!("private   {rows} read{dropped}: as private as the data, for you alone"));
+    match request.publish_records && request.records.count.is_none() {
+        true => note(false, &format!("public    {rows} read, which the file says as you asked (--publish-records)")),
+        false => note(false, &format!("private   {rows} read{dropped}: as private as the data, for you alone")),
+    }
+    if let Some(surprise) = surprise(request.plan.stated_records(), contents.records) {
+        note(false, &format!("private   {surprise}; for you alone"));
+    }
     let asked = if request.records.bits.is_some() { "--queries QUERIES.jsonl" } else { "--list KEYS.txt" };
     note(false, &format!("next      tamis answer {out} {asked}"));
+}
+
+/// What to say of a guess that was far off.
+fn surprise(stated: Option<f64>, records: u64) -> Option<String> {
+    let stated = stated?;
+    let (more, fewer) = (records as f64 / stated, stated / records.max(1) as f64);
+    if more >= 4.0 {
+        return Some(format!("{more:.0} times as many records as --records says: errors are larger than planned"));
+    }
+    (fewer >= 4.0).then(|| format!("{fewer:.0} times fewer records than --records says: lists hold less than planned"))
 }
 
 #[cfg(test)]
@@ -264,6 +310,7 @@ mod tests {
     use rand::rngs::StdRng;
     use std::io::Write;
     use std::sync::Arc;
+    use tamis::projection::Unit;
     use tempfile::NamedTempFile;
 
     #[derive(Parser)]
@@ -348,7 +395,11 @@ mod tests {
         let one_by_one = csv("place", &one_by_one);
         let counted = csv("n,place", &["2,a", " 2.0 ,b", "0,d", "1e0,a", "+1,c"].map(str::to_owned));
         for way in ["--key place --unit row", "--key place --unit row --delta 1e-6 --heavy on"] {
-            assert_eq!(bytes_of(&counted, &format!("{way} --count n")), bytes_of(&one_by_one, way), "{way}");
+            let counted = release_with(&counted, &format!("{way} --count n"), 1).0;
+            let one_by_one = release_with(&one_by_one, way, 1).0;
+            assert_eq!(counted.release.values(), one_by_one.release.values(), "{way}");
+            assert_eq!(counted.release.heavy(), one_by_one.release.heavy(), "{way}");
+            assert_eq!((counted.unit, one_by_one.unit), (Unit::Record, Unit::Row));
         }
         let contents = release_with(&counted, "--key place --count n --unit row", 1).1;
         assert_eq!(contents, Contents { rows: 5, records: 6, dropped: 0 });
@@ -364,22 +415,27 @@ mod tests {
         assert_eq!(release_with(&file, "--key place --unit user --max-rows 500", 1).1.dropped, 0);
     }
 
-    /// n is the same in all neighbours only if a unit is replaced and has exactly one record.
+    /// And only where it is asked for.
     #[test]
     fn the_number_of_records_is_published_only_where_it_is_public() {
         let file = csv("user,place,n", &visits());
-        let records = |more: &str| {
+        let published = |more: &str| {
             let words = COMMON.replace("add-remove", "substitute");
             let words = words.split(' ').chain(more.split(' '));
-            let request = Request::check(&Command::try_parse_from(words).unwrap().arguments).unwrap();
+            let request = Request::check(&Command::try_parse_from(words).unwrap().arguments)?;
             let mut rng = StdRng::seed_from_u64(1);
-            make(&request, &Source::of(file.path()), &Progress::new(true), &mut rng).unwrap().0.records
+            Ok::<_, Failure>(make(&request, &Source::of(file.path()), &Progress::new(true), &mut rng)?.0.records)
         };
-        assert_eq!(records("--key place --unit row"), Some(500));
-        assert_eq!(records("--key place --unit user --max-rows 1"), Some(40));
-        assert_eq!(records("--key place --unit row --max-rows 2"), None);
-        assert_eq!(records("--key place --unit user --max-rows 2"), None);
-        assert_eq!(release_with(&file, "--key place --unit row", 1).0.records, None);
+        assert_eq!(published("--key place --unit row").unwrap(), None);
+        assert_eq!(published("--key place --unit row --publish-records").unwrap(), Some(500));
+        assert_eq!(published("--key place --unit row --count n --publish-records").unwrap(), Some(499));
+        for refused in ["--unit user --max-rows 1", "--unit row --max-rows 2", "--unit user --max-rows 2"] {
+            let refused = published(&format!("--key place {refused} --publish-records"));
+            assert!(matches!(refused, Err(Failure::Refused(_))), "{refused:?}");
+        }
+        let added = COMMON.split(' ').chain("--key place --unit row --publish-records".split(' '));
+        let added = Request::check(&Command::try_parse_from(added).unwrap().arguments);
+        assert!(matches!(added, Err(Failure::Refused(_))), "{added:?}");
     }
 
     #[test]

@@ -106,19 +106,41 @@ impl Answer {
         if !(0.0 < level && level < 1.0) {
             return Err(ProjectionError::Level(format!("{level:?}")));
         }
-        let outside = 1.0 - level;
-        let normal = SQRT_2 * erfc_inv(outside);
-        let half = match self.rule {
-            Rule::Normal => normal * self.standard_error,
-            Rule::FewKeys => normal.max(-outside.ln() / SQRT_2) * self.standard_error + 0.5,
-            Rule::Conservative => self.standard_error / outside.sqrt(),
-        };
+        let half = self.rule.half_width(self.standard_error, 1.0 - level);
         Ok(Interval { lower: self.value - half, upper: self.value + half })
     }
 }
 
+impl Rule {
+    /// For sparse signs in so many rows, by what the data's keys and the noise add to the kurtosis.
+    pub(crate) fn sparse(rows: usize, of_keys: f64, of_noise: f64) -> Self {
+        if rows < LEAST_ROWS || of_keys > MOST_KURTOSIS {
+            Self::Conservative
+        } else if of_keys + of_noise <= MOST_KURTOSIS {
+            Self::Normal
+        } else {
+            Self::FewKeys
+        }
+    }
+
+    /// For dense signs in so many rows.
+    pub(crate) fn dense(rows: usize) -> Self {
+        if rows < LEAST_ROWS { Self::Conservative } else { Self::Normal }
+    }
+
+    /// Half of an interval that misses the true answer with this probability.
+    pub(crate) fn half_width(self, standard_error: f64, outside: f64) -> f64 {
+        let normal = || SQRT_2 * erfc_inv(outside);
+        match self {
+            Self::Normal => normal() * standard_error,
+            Self::FewKeys => normal().max(-outside.ln() / SQRT_2) * standard_error + 0.5,
+            Self::Conservative => standard_error / outside.sqrt(),
+        }
+    }
+}
+
 /// With fewer rows neither the sample variance nor the estimate of the kurtosis is to be relied upon.
-const LEAST_ROWS: usize = 256;
+pub(crate) const LEAST_ROWS: usize = 256;
 
 impl ProjectionRelease {
     /// Largest magnitude of a value, by far.
@@ -145,7 +167,7 @@ impl ProjectionRelease {
         if let Some(&value) = values.iter().find(|value| value.unsigned_abs() > Self::MAX_VALUE) {
             return Err(ProjectionError::Value(value));
         }
-        heavy::check(plan.heavy(), &heavy)?;
+        heavy::check(&plan, &heavy)?;
         Ok(Self::new(plan, family, values, heavy))
     }
 
@@ -217,10 +239,7 @@ impl ProjectionRelease {
         rows.for_each(|row, weight| product += i128::from(left[row]) * i128::from(weight));
         let of_sketch = product as f64 / nonzeros / unit;
         let (standard_error, rule) = match self.family.shape().signs() {
-            Signs::Dense => {
-                let rule = if left.len() < LEAST_ROWS { Rule::Conservative } else { Rule::Normal };
-                (self.dense_error(&rows, of_sketch), rule)
-            }
+            Signs::Dense => (self.dense_error(&rows, of_sketch), Rule::dense(left.len())),
             Signs::Sparse { .. } => self.sparse_error(query, &rows, of_sketch),
         };
         Answer { value: of_sketch + heavy::evaluate(&self.heavy, query) as f64 / unit, standard_error, rule }
@@ -261,15 +280,6 @@ impl ProjectionRelease {
         let share = |cumulant: f64| if cumulant > 0.0 { cumulant / variance.powi(2) } else { 0.0 };
         let of_keys = share(own_fourths * self.fourth_powers / (nonzeros.powi(2) * width));
         let of_noise = share(noise.fourth_cumulant() * fourths / nonzeros.powi(4));
-        let rule = if self.values.len() < LEAST_ROWS {
-            Rule::Conservative
-        } else if of_keys + of_noise <= MOST_KURTOSIS {
-            Rule::Normal
-        } else if of_keys <= MOST_KURTOSIS {
-            Rule::FewKeys
-        } else {
-            Rule::Conservative
-        };
-        (variance.sqrt(), rule)
+        (variance.sqrt(), Rule::sparse(self.values.len(), of_keys, of_noise))
     }
 }

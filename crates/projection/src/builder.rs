@@ -6,12 +6,16 @@
 //! so s = 1 with Laplace noise is best, and needs no δ. On skewed data ‖x‖ is all of the error and signs of all kinds err
 //! alike on the average; but with s = 1 mostly by little and rarely by much, with dense signs along a bell curve. What is not
 //! given is chosen to make that error least within the size of the file, and of widths within 1 % of the least the smallest;
-//! where an error is [wanted](Builder::wanted_error), to reach it with the smallest file, without heavy keys if that can be. [`Plan::explanation`] says so in words.
+//! where an error is [wanted](Builder::wanted_error), to reach it with the smallest file, without heavy keys if that can be.
+//! Whether heavy keys are released apart is decided by [intervals](Plan::predicted_half_width), which tell their heavy tails apart;
+//! among signs they are not compared, since how heavy tails are is known too roughly. [`Plan::explanation`] says all this in words.
 
+use crate::answer::LEAST_ROWS;
 use crate::file::size::{self, Spread};
 use crate::heavy::{self, HeavyKeys};
-use crate::release::{Stated, gaussian_theorem, kind_in_words, signs_in_words};
-use crate::{Noise, NoiseKind, Plan, ProjectionError, ProjectionRelease, Shape, Signs, bounds};
+use crate::release::{Stated, alike_fourth_powers, gaussian_theorem, kind_in_words, predicted_rule, signs_in_words};
+use crate::{Noise, NoiseKind, Plan, ProjectionError, ProjectionRelease, Rule, Shape, Signs, bounds};
+use std::cmp::Ordering;
 use tamis_noise::stability::{StabilityError, StabilityThreshold};
 use tamis_noise::{Beta, Budget, Neighbours, Queries};
 
@@ -66,6 +70,8 @@ struct Division {
     heavy: Option<StabilityThreshold>,
     /// ‖x‖², or the estimate of ‖x − c̃‖²; none if the number of records is not stated.
     norm: Option<f64>,
+    /// Σx⁴, or Σ(x − c̃)⁴, likewise; 0 if not stated.
+    fourth_powers: f64,
 }
 
 /// A shape and a division of the budget, and what they would give per key of a query.
@@ -75,9 +81,21 @@ struct Candidate<'a> {
     division: &'a Division,
     /// Variance of an answer over ‖q‖².
     variance: f64,
+    /// Of intervals for a list of the stated length.
+    rule: Rule,
 }
 
 impl Candidate<'_> {
+    /// Whether heavy keys are released apart.
+    fn apart(&self) -> bool {
+        self.division.heavy.is_some()
+    }
+
+    /// Half of an interval for a list of so many keys.
+    fn half_width(&self, support: f64, outside: f64) -> f64 {
+        self.rule.half_width((support * self.variance).sqrt(), outside)
+    }
+
     /// Of its file, without heavy keys.
     fn bytes(&self) -> f64 {
         let nonzeros = f64::from(self.shape.nonzeros());
@@ -266,17 +284,19 @@ impl Builder {
             return kinds.into_iter().map(|kind| self.with_heavy_keys(kind)).collect();
         }
         let norm = self.records.map(|records| records * self.key_multiplicity);
+        let fourth_powers = self.records.map_or(0.0, |records| alike_fourth_powers(records, self.key_multiplicity));
         let whole = |&noise: &NoiseKind| {
             let sketch = match noise {
                 NoiseKind::Laplace => Budget::pure(self.budget.epsilon().clone()),
                 NoiseKind::Gaussian => self.budget.clone(),
             };
-            Division { noise, sketch, heavy: None, norm }
+            Division { noise, sketch, heavy: None, norm, fourth_powers }
         };
         let mut divisions: Vec<Division> = kinds.iter().map(whole).collect();
         if self.heavy == HeavyKeys::Auto && !pure && norm.is_some() {
             // Where the halves are too small for any noise, the whole may not be.
-            divisions.extend(kinds.into_iter().filter_map(|kind| self.with_heavy_keys(kind).ok()));
+            let apart = kinds.into_iter().filter_map(|kind| self.with_heavy_keys(kind).ok());
+            divisions.extend(apart.filter(|apart| apart.norm < norm));
         }
         Ok(divisions)
     }
@@ -287,8 +307,11 @@ impl Builder {
         }
         let (share, sketch) = heavy::divided(&self.budget, noise == NoiseKind::Gaussian)?;
         let threshold = StabilityThreshold::new(&share, self.neighbours, self.rows_per_unit)?;
-        let left = |records| heavy::residual_norm(&threshold, records, records * self.key_multiplicity);
-        Ok(Division { noise, sketch, norm: self.records.map(left), heavy: Some(threshold) })
+        let multiplicity = self.key_multiplicity;
+        let left = |records| heavy::residual_norm(&threshold, records, records * multiplicity);
+        let fourth_powers = |records| heavy::residual_fourth_powers(&threshold, records, multiplicity);
+        let (norm, fourth_powers) = (self.records.map(left), self.records.map_or(0.0, fourth_powers));
+        Ok(Division { noise, sketch, norm, fourth_powers, heavy: Some(threshold) })
     }
 
     /// All that may be chosen: at least one.
@@ -337,33 +360,50 @@ impl Builder {
         let (width, nonzeros) = (f64::from(shape.width()), f64::from(shape.nonzeros()));
         let norm = division.norm.unwrap_or(0.0);
         let variance = bounds::standard_error(1.0, norm, 0.0, width, nonzeros, noise.variance()).powi(2);
-        Ok(Candidate { shape, division, variance })
+        let rule = predicted_rule(shape, &noise, self.lists(), norm, division.fourth_powers);
+        Ok(Candidate { shape, division, variance, rule })
+    }
+
+    /// m.
+    fn lists(&self) -> f64 {
+        self.support.unwrap_or(Self::SUPPORT)
     }
 
     /// The least error, or the smallest file that has the wanted one.
     fn choose<'a, 'b>(&self, candidates: &'b [Candidate<'a>]) -> Result<&'b Candidate<'a>, ProjectionError> {
-        let by_variance = |a: &&Candidate, b: &&Candidate| a.variance.total_cmp(&b.variance);
+        let Some(wanted) = self.wanted_error else {
+            return Ok(self.narrowest(candidates));
+        };
         // Cannot fail: `candidates` gives an error rather than none.
         let least = candidates.iter().min_by(by_variance).expect("a candidate");
-        let Some(wanted) = self.wanted_error else {
-            let near = |candidate: &&Candidate| candidate.variance * Self::WORTHWHILE.powi(2) <= least.variance;
-            let order = |candidate: &&Candidate| (candidate.shape.width(), candidate.division.heavy.is_some());
-            // Cannot fail: the least is among those near it.
-            return Ok(candidates.iter().filter(near).min_by_key(order).expect("the least"));
-        };
         // The variance per key with which a list of this many keys errs so.
-        let support = self.support.unwrap_or(Self::SUPPORT);
+        let support = self.lists();
         let multiplier = self.confidence().map_or(1.0, |(queries, beta)| bounds::deviations(queries, beta));
         let enough = (wanted / multiplier).powi(2) / support;
         let good = candidates.iter().filter(|candidate| candidate.variance <= enough);
-        let apart = |candidate: &Candidate| candidate.division.heavy.is_some();
         let smaller = |a: &&Candidate, b: &&Candidate| a.bytes().total_cmp(&b.bytes());
-        good.min_by(|a, b| apart(a).cmp(&apart(b)).then(smaller(a, b))).ok_or_else(|| ProjectionError::Unreachable {
+        good.min_by(|a, b| a.apart().cmp(&b.apart()).then(smaller(a, b))).ok_or_else(|| ProjectionError::Unreachable {
             wanted: wanted.to_string(),
             least: format!("{:.1}", multiplier * (support * least.variance).sqrt()),
             by: least.in_words(),
             remedy: self.remedy(least, enough, support),
         })
+    }
+
+    /// Of the least errors with heavy keys apart and without, the one with the narrower interval.
+    fn narrowest<'a, 'b>(&self, candidates: &'b [Candidate<'a>]) -> &'b Candidate<'a> {
+        let least = |apart| {
+            let these = || candidates.iter().filter(move |candidate| candidate.apart() == apart);
+            let least = these().min_by(by_variance)?.variance;
+            let near = |candidate: &&Candidate| candidate.variance * Self::WORTHWHILE.powi(2) <= least;
+            these().filter(near).min_by_key(|candidate| candidate.shape.width())
+        };
+        let half_width = |candidate: &Candidate| candidate.half_width(self.lists(), outside(self.confidence()));
+        match (least(false), least(true)) {
+            (Some(plain), Some(apart)) if half_width(apart) < Self::WORTHWHILE * half_width(plain) => apart,
+            // Cannot fail: `candidates` gives an error rather than none.
+            (plain, apart) => plain.or(apart).expect("a candidate"),
+        }
     }
 
     /// What would bring the variance per key down to `enough`, or the length of lists.
@@ -373,8 +413,10 @@ impl Builder {
             // Noise falls as 1/ε, or faster.
             let factor = ((least.variance - signal) / (enough - signal)).sqrt();
             format!("epsilon = {} would reach it", two_digits_up(self.budget.epsilon().to_f64_up() * factor))
-        } else {
+        } else if self.width.is_none() && signal * f64::from(least.shape.width()) < enough * 2f64.powi(22) {
             "other keys alone err by more, so it takes more rows: a larger file".to_owned()
+        } else {
+            "other keys alone err by more, whatever epsilon is".to_owned()
         };
         let keys = (support * enough / least.variance).floor();
         if keys >= 1.0 { format!("{more}; so would lists of {keys} keys") } else { more }
@@ -397,24 +439,35 @@ impl Builder {
     }
 }
 
+fn by_variance(a: &&Candidate, b: &&Candidate) -> Ordering {
+    a.variance.total_cmp(&b.variance)
+}
+
+/// The probability with which one interval may miss: β/k, or 5 %.
+fn outside(confidence: Option<(Queries, Beta)>) -> f64 {
+    confidence.map_or(Builder::BETA, |(queries, beta)| beta.get() / queries.to_f64())
+}
+
 /// In words: what was chosen, what it gives, what the next best would.
 fn explain(plan: &Plan, chosen: &Candidate, candidates: &[Candidate]) -> String {
     let mut lines = vec![format!("{}.", plan.describe())];
     lines.extend(plan.heavy.as_ref().map(|threshold| explain_heavy(plan, threshold)));
     lines.extend(explain_errors(plan));
+    lines.extend(explain_rule(plan));
     lines.extend(explain_confidence(plan));
-    let best = |others: &dyn Fn(&Candidate) -> bool| {
-        let least = candidates.iter().filter(|other| others(other)).min_by(|a, b| a.variance.total_cmp(&b.variance))?;
-        Some((least.in_words(), (least.variance / chosen.variance).sqrt()))
-    };
-    let apart = |candidate: &Candidate| candidate.division.heavy.is_some();
+    let best =
+        |others: &dyn Fn(&Candidate) -> bool| candidates.iter().filter(|other| others(other)).min_by(by_variance);
     let kind = |candidate: &Candidate| (candidate.shape.signs(), candidate.division.noise);
-    if let Some((second, ratio)) = best(&|other| apart(other) == apart(chosen) && kind(other) != kind(chosen)) {
-        lines.push(format!("Next best: {second}, error {ratio:.2} times as large."));
+    if let Some(second) = best(&|other| other.apart() == chosen.apart() && kind(other) != kind(chosen)) {
+        let ratio = (second.variance / chosen.variance).sqrt();
+        lines.push(format!("Next best: {}, error {ratio:.2} times as large.", second.in_words()));
     }
-    if let Some((second, ratio)) = best(&|other| apart(other) != apart(chosen)) {
-        let with = if apart(chosen) { "Without" } else { "With" };
-        lines.push(format!("{with} heavy keys apart: {second}, error {ratio:.2} times as large."));
+    if let Some(second) = best(&|other| other.apart() != chosen.apart()) {
+        let with = if chosen.apart() { "Without" } else { "With" };
+        let half_width =
+            |candidate: &Candidate| candidate.half_width(plan.stated_support(), outside(plan.stated.confidence));
+        let ratio = half_width(second) / half_width(chosen);
+        lines.push(format!("{with} heavy keys apart: {}, intervals {ratio:.2} times as wide.", second.in_words()));
     }
     lines.into_iter().map(|line| line + "\n").collect()
 }
@@ -440,8 +493,9 @@ fn explain_errors(plan: &Plan) -> Vec<String> {
     };
     let support = plan.stated_support();
     let errors = format!(
-        "Predicted standard error of a list of {support} keys{}: {:.1} records; without noise it would be {:.1}, without \
+        "Predicted standard error of a list of {support} key{}{}: {:.1} records; without noise it would be {:.1}, without \
          other keys {:.1}.",
+        if support == 1.0 { "" } else { "s" },
         if plan.stated.key_multiplicity == Some(1.0) { ", if no two records share a key" } else { "" },
         plan.predicted_standard_error(support, norm, 0.0),
         (support * norm / f64::from(plan.shape.width())).sqrt(),
@@ -452,13 +506,44 @@ fn explain_errors(plan: &Plan) -> Vec<String> {
     [errors].into_iter().chain(kilobytes).collect()
 }
 
+/// Which intervals answers will have, where that is not plain.
+fn explain_rule(plan: &Plan) -> Option<String> {
+    let (rule, shape) = (plan.predicted_rule(), plan.shape);
+    let (records, multiplicity) = (plan.stated.records?, plan.stated.key_multiplicity?);
+    let norm = records * multiplicity;
+    let alike = format!("if all keys have about {multiplicity} records each");
+    match rule {
+        Rule::Conservative if (shape.width() as usize) < LEAST_ROWS => Some(format!(
+            "Intervals are conservative, 4.47 standard errors at 95 %: too few rows ({}) to know more.",
+            shape.width()
+        )),
+        Rule::Conservative => Some(format!(
+            "Intervals are predicted to be conservative, 4.47 standard errors at 95 %: even {alike}, errors are rarely large, and \
+             then by far."
+        )),
+        // What is left beside heavy keys is light, and keys of one record are all alike.
+        _ if plan.heavy.is_some() || multiplicity == 1.0 => None,
+        _ => (predicted_rule(shape, &plan.noise, plan.stated_support(), norm, norm * norm) == Rule::Conservative).then(|| {
+            format!(
+                "Intervals are predicted to be normal, 1.96 standard errors at 95 %, {alike}; conservative, 4.47, if a few keys \
+                 have most of the records."
+            )
+        }),
+    }
+}
+
 fn explain_confidence(plan: &Plan) -> Vec<String> {
     let (Some((queries, beta)), Some(norm)) = (plan.stated.confidence, plan.stated_norm()) else { return Vec::new() };
     let (support, k, failure) = (plan.stated_support(), queries.get(), beta.get());
-    let predicted = plan.predicted_error_of_all(support, norm, 0.0, queries, beta);
+    let predicted = plan.predicted_half_width(queries, beta);
+    let which = if k == 1 { "One such list".to_owned() } else { format!("All of {k} such lists") };
+    let law = match plan.predicted_rule() {
+        Rule::Normal => "the normal law",
+        Rule::FewKeys => "the Laplace law",
+        Rule::Conservative => "Chebyshev's inequality",
+    };
     let mut lines = vec![format!(
-        "All of {k} such lists within {predicted:.1} records but for a probability of {failure}, by the normal law: a \
-         prediction, not a guarantee."
+        "{which} within {predicted:.1} records but for a probability of {failure}, by {law}: a prediction, not a guarantee."
     )];
     let bound = plan.guarantee(support, norm, queries, beta);
     lines.extend(bound.map(|bound| {

@@ -62,6 +62,14 @@ pub enum ProjectionError {
     /// Heavy keys where the plan has none.
     #[error("the plan releases no heavy keys apart, {0} were given")]
     HeavyUnplanned(usize),
+    /// More heavy keys than can be summed up in seconds.
+    #[error("with so many signs a key a release holds at most {most} heavy keys, got {given}")]
+    TooManyHeavy {
+        /// How many it may hold.
+        most: usize,
+        /// As given.
+        given: usize,
+    },
     /// Heavy keys out of order.
     #[error("the heavy keys of a release must be sorted by fingerprint, each once")]
     HeavyOrder,

@@ -23,8 +23,12 @@
 //!
 //! What is left, ‖x − c̃‖², are the light keys as they are and of each heavy one the square of its noise.
 //!
+//! There are at most 2³¹/s heavy keys (dense signs: 2³⁷/T), so that whoever reads a release sums up S(c̃) in seconds. No table
+//! comes near that where signs are few; if one did, the keys beyond would be left to the sketch, which holds all of them.
+//!
 //! # When
-//! [`HeavyKeys::Auto`] compares predicted errors, from what is stated and never from the data. With n records of which a key has
+//! [`HeavyKeys::Auto`] compares predicted half-widths of [intervals](crate::answer), from what is stated and never from the data:
+//! without heavy keys apart they are often conservative ones. With n records of which a key has
 //! M on the average over records (‖x‖² = n·M), it takes for ‖x − c̃‖² the estimate
 //!
 //! ```text
@@ -35,8 +39,8 @@
 //! x·P(Z < τ − x) ≤ max(τ, t). (It is clear for x ≤ τ. For x = τ + d it is (τ + d)·q^(d + 1)/(1 + q), and τ + d ≤
 //! max(τ, t)·e^(d/t).) The second is for at most n/τ keys with τ records or more. It is an estimate **from above**, and often from
 //! far above: a table of a hundred thousand keys leaves what a hundred thousand keys can, whatever n is. Answers carry the
-//! standard error of what is really left. Where M is at most max(τ, t) the estimate is not below n·M, and noise is larger too: so
-//! all-distinct data (M = 1) never has heavy keys. Who knows that few keys have most of the records may say [`HeavyKeys::On`].
+//! standard error of what is really left. Where the estimate is not below n·M, as where M is at most max(τ, t), no key is heavy if
+//! all are alike, and none is released apart: so all-distinct data (M = 1) never has heavy keys. Who knows that few keys have most of the records may say [`HeavyKeys::On`].
 //!
 //! ```
 //! use rand::{SeedableRng, rngs::StdRng};
@@ -67,7 +71,7 @@
 //! # References
 //! Ours, of known parts: the stability histogram ([`tamis_noise::stability`]) and the linearity of sketches.
 
-use crate::ProjectionError;
+use crate::{Plan, ProjectionError, Shape, Signs};
 use tamis_noise::stability::StabilityThreshold;
 use tamis_noise::{Budget, Delta, Epsilon, ParameterError, Rational};
 use tamis_queries::{Fingerprint, SparseQuery};
@@ -77,7 +81,7 @@ use tamis_queries::{Fingerprint, SparseQuery};
 pub enum HeavyKeys {
     /// Never.
     Off,
-    /// If δ is not 0 and the predicted error is lower so.
+    /// If δ is not 0 and intervals are predicted to be narrower so.
     Auto,
     /// Always; refused if δ is 0.
     On,
@@ -85,6 +89,18 @@ pub enum HeavyKeys {
 
 /// Most that all noisy counts of a release are together: beyond all data, and so small that no integer overflows.
 const MAX_TOTAL: i64 = 1 << 54;
+
+/// Most signs of all heavy keys together; of dense ones 64 count as one, since they come by the word.
+const MOST_SIGNS: u32 = 1 << 31;
+
+/// How many heavy keys there are at most: see the [module](self).
+fn most(shape: Shape) -> usize {
+    let signs = match shape.signs() {
+        Signs::Dense => shape.width() / 64,
+        Signs::Sparse { nonzeros } => nonzeros,
+    };
+    (MOST_SIGNS / signs) as usize
+}
 
 /// The shares of the counts of heavy keys and of the sketch: half of ε each, of δ all or half.
 pub(crate) fn divided(budget: &Budget, sketch_needs_delta: bool) -> Result<(Budget, Budget), ParameterError> {
@@ -103,8 +119,16 @@ pub(crate) fn residual_norm(threshold: &StabilityThreshold, records: f64, square
     squared_norm.min(records * tau.max(scale)) + records / tau * 2.0 * scale.powi(2)
 }
 
-/// The first of these, as far as their counts are at most [`MAX_TOTAL`] together. What is left out is left to the sketch.
-pub(crate) fn within_total(mut counts: Vec<(Fingerprint, i64)>) -> Vec<(Fingerprint, i64)> {
+/// Σ(x − c̃)⁴ by the same estimate: keys of [`residual_norm`]'s light ones all alike, and the noise of the heavy ones (E Z⁴ = 24t⁴).
+pub(crate) fn residual_fourth_powers(threshold: &StabilityThreshold, records: f64, multiplicity: f64) -> f64 {
+    let (tau, scale) = (threshold.threshold() as f64, threshold.scale().to_f64_up());
+    records * multiplicity.min(tau.max(scale)).powi(3) + records / tau * 24.0 * scale.powi(4)
+}
+
+/// The first of these, as far as they are not too many and their counts are at most [`MAX_TOTAL`] together. What is left out is
+/// left to the sketch.
+pub(crate) fn within_limits(shape: Shape, mut counts: Vec<(Fingerprint, i64)>) -> Vec<(Fingerprint, i64)> {
+    counts.truncate(most(shape));
     let mut left = MAX_TOTAL;
     let fitting = counts.iter().take_while(|(_, count)| {
         left = left.saturating_sub(*count);
@@ -114,14 +138,14 @@ pub(crate) fn within_total(mut counts: Vec<(Fingerprint, i64)>) -> Vec<(Fingerpr
     counts
 }
 
-/// Whether these may be the heavy keys of a release.
-pub(crate) fn check(
-    threshold: Option<&StabilityThreshold>,
-    counts: &[(Fingerprint, i64)],
-) -> Result<(), ProjectionError> {
-    let Some(threshold) = threshold.map(StabilityThreshold::threshold) else {
+/// Whether these may be the heavy keys of a release by this plan.
+pub(crate) fn check(plan: &Plan, counts: &[(Fingerprint, i64)]) -> Result<(), ProjectionError> {
+    let Some(threshold) = plan.heavy().map(StabilityThreshold::threshold) else {
         return if counts.is_empty() { Ok(()) } else { Err(ProjectionError::HeavyUnplanned(counts.len())) };
     };
+    if counts.len() > most(plan.shape()) {
+        return Err(ProjectionError::TooManyHeavy { most: most(plan.shape()), given: counts.len() });
+    }
     if !counts.is_sorted_by(|one, next| one.0 < next.0) {
         return Err(ProjectionError::HeavyOrder);
     }
@@ -147,6 +171,8 @@ pub(crate) fn evaluate(counts: &[(Fingerprint, i64)], query: &SparseQuery) -> i1
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ProjectionRelease;
+    use tamis_noise::Neighbours;
 
     #[test]
     fn the_shares_add_up_to_the_budget() {
@@ -163,9 +189,30 @@ mod tests {
     fn counts_beyond_all_data_are_left_to_the_sketch() {
         let counts = |counts: &[i64]| (0..).map(Fingerprint::raw).zip(counts.iter().copied()).collect::<Vec<_>>();
         let most = counts(&[MAX_TOTAL - 5, 5]);
-        assert_eq!(within_total(most.clone()), most);
-        assert_eq!(within_total(counts(&[MAX_TOTAL - 5, 6, 1])), counts(&[MAX_TOTAL - 5]));
-        assert_eq!(within_total(counts(&[i64::MAX])), []);
-        assert_eq!(within_total(counts(&[i64::MAX, i64::MAX])), []);
+        let within_limits = |counts| within_limits(Shape::sparse(64, 1, 4).unwrap(), counts);
+        assert_eq!(within_limits(most.clone()), most);
+        assert_eq!(within_limits(counts(&[MAX_TOTAL - 5, 6, 1])), counts(&[MAX_TOTAL - 5]));
+        assert_eq!(within_limits(counts(&[i64::MAX])), []);
+        assert_eq!(within_limits(counts(&[i64::MAX, i64::MAX])), []);
+    }
+
+    /// What is released is what is accepted, and summing it up takes seconds.
+    #[test]
+    fn heavy_keys_with_too_many_signs_are_left_to_the_sketch() {
+        let entries = |number: u64| (0..number).map(|key| (Fingerprint::raw(key), 1 << 20)).collect::<Vec<_>>();
+        let budget = Budget::approximate("1".parse().unwrap(), "1e-9".parse().unwrap());
+        let builder = || ProjectionRelease::builder(budget.clone(), Neighbours::AddRemove, 1).heavy(HeavyKeys::On);
+        for (builder, most) in
+            [(builder().nonzeros(1 << 20).width(1 << 20), 1 << 11), (builder().dense().width(1 << 26), 1 << 11)]
+        {
+            let plan = builder.build().unwrap();
+            let kept = within_limits(plan.shape(), entries(most + 1));
+            assert_eq!(kept, entries(most));
+            assert_eq!(check(&plan, &kept), Ok(()));
+            let error = check(&plan, &entries(most + 1)).unwrap_err().to_string();
+            assert_eq!(error, "with so many signs a key a release holds at most 2048 heavy keys, got 2049");
+        }
+        assert_eq!(most(Shape::sparse(1 << 20, 16, 4).unwrap()), 1 << 27);
+        assert_eq!(most(Shape::dense(64, 4).unwrap()), 1 << 31);
     }
 }

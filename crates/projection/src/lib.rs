@@ -56,7 +56,7 @@ pub use answer::{Answer, Interval, ProjectionRelease, Rule};
 pub use builder::Builder;
 pub use error::ProjectionError;
 pub use family::{Seed, Shape, SignFamily, Signs};
-pub use file::{FileError, ReleaseFile};
+pub use file::{FileError, ReleaseFile, Unit};
 pub use heavy::HeavyKeys;
 pub use release::{Noise, NoiseKind, Plan};
 pub use sketch::Sketch;

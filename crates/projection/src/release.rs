@@ -46,7 +46,7 @@
 //! - D. Kane, J. Nelson, *Sparser Johnson-Lindenstrauss transforms*, J. ACM 61(1), 2014: the sparse signs.
 
 use crate::file::size::{self, Spread};
-use crate::{Builder, ProjectionError, ProjectionRelease, Seed, Shape, SignFamily, Signs, Sketch, bounds, heavy};
+use crate::{Builder, ProjectionError, ProjectionRelease, Rule, Seed, Shape, SignFamily, Signs, Sketch, bounds, heavy};
 use rand::CryptoRng;
 use std::num::{NonZeroU32, NonZeroU128};
 use tamis_noise::gaussian_calibration::{add_remove, concentrated};
@@ -268,6 +268,29 @@ pub(crate) fn gaussian_theorem(
     bounds::theorem(squared_query_norm, squared_data_norm, multiplier, width, independence, queries, beta)
 }
 
+/// Σx⁴ of n records in keys of M records each: for this ‖x‖² = n·M the least, by Jensen's inequality.
+pub(crate) fn alike_fourth_powers(records: f64, multiplicity: f64) -> f64 {
+    records * multiplicity.powi(3)
+}
+
+/// The rule for a list of m keys, as [`crate::answer`] decides it, with expectations in place of what a release says.
+pub(crate) fn predicted_rule(shape: Shape, noise: &Noise, support: f64, squared_norm: f64, fourth_powers: f64) -> Rule {
+    let rows = shape.width() as usize;
+    if shape.signs() == Signs::Dense {
+        return Rule::dense(rows);
+    }
+    let (width, nonzeros) = (f64::from(shape.width()), f64::from(shape.nonzeros()));
+    let variance = bounds::standard_error(support, squared_norm, 0.0, width, nonzeros, noise.variance()).powi(2);
+    let entries = support * nonzeros;
+    // E Σ_j B_j⁴ of so many signs in T rows.
+    let weights = entries + 3.0 * entries.powi(2) / width;
+    Rule::sparse(
+        rows,
+        support * fourth_powers / (nonzeros.powi(2) * width * variance.powi(2)),
+        noise.fourth_cumulant() * weights / (nonzeros.powi(4) * variance.powi(2)),
+    )
+}
+
 pub(crate) fn signs_in_words(signs: Signs) -> String {
     match signs {
         Signs::Dense => "dense signs".to_owned(),
@@ -370,6 +393,11 @@ impl Plan {
         )
     }
 
+    /// n as stated, to plan by.
+    pub fn stated_records(&self) -> Option<f64> {
+        self.stated.records
+    }
+
     /// m as stated, or 10 000.
     pub fn stated_support(&self) -> f64 {
         self.stated.support.unwrap_or(Builder::SUPPORT)
@@ -417,6 +445,50 @@ impl Plan {
             None => self.predicted_standard_error(support, norm, 0.0),
             Some((queries, beta)) => self.predicted_error_of_all(support, norm, 0.0, queries, beta),
         })
+    }
+
+    /// By which rule [intervals](crate::answer) for a list of the stated length are predicted to be made, on data as stated; if
+    /// the number of records is not stated, by noise alone.
+    ///
+    /// Σx⁴, by which it is decided, is taken from what is stated as if all keys had as many records as a key has on the average
+    /// over records: n·M³, the least that it can be. Where a few keys have most of the records it is more, up to (n·M)², and
+    /// intervals may be [`Rule::Conservative`] though none was predicted to be.
+    pub fn predicted_rule(&self) -> Rule {
+        let fourth_powers = match (self.stated.records, self.stated.key_multiplicity, &self.heavy) {
+            (Some(records), Some(multiplicity), None) => alike_fourth_powers(records, multiplicity),
+            (Some(records), Some(multiplicity), Some(threshold)) => {
+                heavy::residual_fourth_powers(threshold, records, multiplicity)
+            }
+            _ => 0.0,
+        };
+        let norm = self.stated_norm().unwrap_or(0.0);
+        predicted_rule(self.shape, &self.noise, self.stated_support(), norm, fourth_powers)
+    }
+
+    /// Half of the interval, in records, that a list of the stated length is predicted to get on data as stated, at the level
+    /// 1 − β/k: what `queries` such lists keep together but for a probability β, by the union bound. From noise alone, if the
+    /// number of records is not stated.
+    ///
+    /// ```
+    /// use tamis_noise::{Beta, Budget, Epsilon, Neighbours, Queries};
+    /// use tamis_projection::{ProjectionRelease, Rule};
+    /// let plan = |multiplicity| {
+    ///     let builder = ProjectionRelease::builder(Budget::pure(Epsilon::new(1.0)?), Neighbours::AddRemove, 1);
+    ///     builder.records(30_000).key_multiplicity(multiplicity).support(256).build()
+    /// };
+    /// let (one, beta) = (Queries::new(1)?, Beta::new(0.05)?);
+    /// let distinct = plan(1.0)?;
+    /// assert_eq!(distinct.predicted_rule(), Rule::Normal);
+    /// assert!((40.0..50.0).contains(&distinct.predicted_half_width(one, beta))); // 1.96 standard errors
+    /// let skewed = plan(1_000.0)?;
+    /// assert_eq!(skewed.predicted_rule(), Rule::Conservative);
+    /// assert!((380.0..450.0).contains(&skewed.predicted_half_width(one, beta))); // 4.47
+    /// # Ok::<(), tamis_projection::ProjectionError>(())
+    /// ```
+    pub fn predicted_half_width(&self, queries: Queries, beta: Beta) -> f64 {
+        let norm = self.stated_norm().unwrap_or(0.0);
+        let error = self.predicted_standard_error(self.stated_support(), norm, 0.0);
+        self.predicted_rule().half_width(error, beta.get() / queries.to_f64())
     }
 
     /// How many records a list of the stated length may hold, on data as stated: as many a key as a key has on the average over
@@ -492,10 +564,24 @@ impl Plan {
         data: &Histogram,
         rng: &mut R,
     ) -> Result<ProjectionRelease, ProjectionError> {
-        let family = SignFamily::new(self.shape, Seed::draw(rng));
-        let (family, values) = self.noisy(Sketch::of(&family, data)?, rng)?;
+        self.release_with(&SignFamily::new(self.shape, Seed::draw(rng)), data, rng)
+    }
+
+    /// The same with signs that were drawn before the data was read. Their seed must be independent of it, as
+    /// [`Seed::draw`] makes it.
+    ///
+    /// # Errors
+    /// As [`release`](Self::release), and if the family has another shape than the plan.
+    pub fn release_with<R: CryptoRng + ?Sized>(
+        &self,
+        family: &SignFamily,
+        data: &Histogram,
+        rng: &mut R,
+    ) -> Result<ProjectionRelease, ProjectionError> {
+        let (family, values) = self.noisy(Sketch::of(family, data)?, rng)?;
         // Last, so that no other noise stands at a place in the generator's words that depends on the data.
         let heavy = self.heavy.as_ref().map_or(Vec::new(), |threshold| heavy_counts(threshold, data, rng));
+        let heavy = heavy::within_limits(self.shape, heavy);
         Ok(ProjectionRelease::new(self.clone(), family, values, heavy))
     }
 
@@ -550,5 +636,5 @@ fn heavy_counts<R: CryptoRng + ?Sized>(
         let released = threshold.release_all(&counts, rng);
         heavy.extend(keys.iter().zip(released).filter_map(|(&(key, _), noisy)| Some((key, noisy?))));
     }
-    heavy::within_total(heavy)
+    heavy
 }

@@ -5,7 +5,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use std::fmt::Write;
 use std::path::PathBuf;
 use tamis_noise::{Budget, Neighbours};
-use tamis_projection::{Builder, HeavyKeys, NoiseKind, ProjectionRelease, ReleaseFile};
+use tamis_projection::{Builder, HeavyKeys, NoiseKind, ProjectionRelease, ReleaseFile, Unit};
 use tamis_queries::{Columns, FingerprintKey, Histogram, KeyKind, Keys, SparseQuery};
 
 fn path(name: &str, ending: &str) -> PathBuf {
@@ -20,7 +20,7 @@ fn made(builder: Builder, keys: Keys, cells: &[&[&str]]) -> ReleaseFile {
     }
     let plan = builder.build().unwrap();
     let release = plan.release(&table.build(), &mut StdRng::seed_from_u64(1)).unwrap();
-    ReleaseFile { release, keys, unit: "row".to_owned(), records: None }
+    ReleaseFile { release, keys, unit: Unit::Row, records: None }
 }
 
 fn builder(epsilon: &str, delta: &str, neighbours: Neighbours, rows_per_unit: u32) -> Builder {
@@ -48,17 +48,13 @@ fn files() -> Vec<(&'static str, [&'static [&'static str]; 3], ReleaseFile)> {
     let packed = builder("1", "1e-9", Substitute, 1).width(64).nonzeros(2).noise(NoiseKind::Gaussian);
     let wide = builder("0.001", "0", AddRemove, 1).width(1024);
     let heavy = builder("2", "1e-3", AddRemove, 1).heavy(HeavyKeys::On).width(512);
-    let unit = ReleaseFile {
-        unit: "person".to_owned(),
-        records: Some(60),
-        ..made(unit, keys(["name", "a \"b\",\nc"], KeyKind::Text), &TWO)
-    };
+    let unit = made(unit, keys(["name", "a \"b\",\nc"], KeyKind::Text), &TWO);
     vec![
         ("sparse_laplace", ONE, made(sparse, text(), &ONE)),
         ("dense_gaussian", ONE, made(dense, text(), &ONE)),
-        ("substitute_two_columns", TWO, unit),
-        ("packed_bits", BITS, made(packed, keys(["answers"], bits), &BITS)),
-        ("many_values", ONE, made(wide, text(), &ONE)),
+        ("substitute_two_columns", TWO, ReleaseFile { unit: Unit::Column("person".to_owned()), ..unit }),
+        ("packed_bits", BITS, ReleaseFile { records: Some(60), ..made(packed, keys(["answers"], bits), &BITS) }),
+        ("many_values", ONE, ReleaseFile { unit: Unit::Record, ..made(wide, text(), &ONE) }),
         ("heavy_keys", ONE, made(heavy, text(), &ONE)),
     ]
 }

@@ -295,6 +295,21 @@ fn heavy_keys_are_chosen_where_they_are_predicted_to_pay() {
     assert_eq!(pure(HeavyKeys::On).unwrap_err(), ProjectionError::Stability(StabilityError::WithoutDelta));
 }
 
+/// Where errors without heavy keys apart are a little less but rarely large, intervals are not.
+#[test]
+fn heavy_keys_are_chosen_by_intervals() {
+    let plan = |heavy, multiplicity| {
+        let builder = ProjectionRelease::builder(budget(), Neighbours::AddRemove, 1).records(1_000_000).support(25);
+        builder.key_multiplicity(multiplicity).heavy(heavy).build().unwrap()
+    };
+    let [auto, on, off] = [HeavyKeys::Auto, HeavyKeys::On, HeavyKeys::Off].map(|heavy| plan(heavy, 30.0));
+    assert!(off.predicted_error().unwrap() < on.predicted_error().unwrap(), "{}", on.explanation());
+    assert_eq!((off.predicted_rule(), on.predicted_rule()), (Rule::Conservative, Rule::Normal));
+    assert!(auto.heavy().is_some(), "{}", auto.explanation());
+    // Below the threshold of 28 no key would be heavy if all are alike.
+    assert!(plan(HeavyKeys::Auto, 27.0).heavy().is_none());
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let plan = plans().remove(0);

@@ -1,9 +1,12 @@
 //! What a plan chooses, predicts and refuses, before any data is seen.
 
 use proptest::{prelude::*, test_runner::RngSeed};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
 use tamis_noise::{Beta, Budget, Delta, Epsilon, Ledger, Neighbours, Queries};
 use tamis_projection::bounds::deviations;
-use tamis_projection::{Builder, HeavyKeys, NoiseKind, ProjectionError, ProjectionRelease, Signs};
+use tamis_projection::{Builder, HeavyKeys, NoiseKind, ProjectionError, ProjectionRelease, Rule, Signs};
+use tamis_queries::{Fingerprint, Histogram, SparseQuery};
 
 fn pure(epsilon: f64) -> Builder {
     let budget = Budget::pure(Epsilon::new(epsilon).unwrap());
@@ -51,8 +54,10 @@ fn an_error_beyond_reach_is_refused_with_what_would_reach_it() {
     assert!(pure(1.0).support(5_152).wanted_error(120.0).build().is_ok());
     assert!(pure(1.0).support(5_153).wanted_error(120.0).build().is_err());
     // Where other keys are the error, no ε helps.
-    let refusal = pure(1.0).key_multiplicity(1_000.0).wanted_error(120.0).build().unwrap_err();
+    let refusal = pure(1.0).key_multiplicity(3.0).wanted_error(120.0).build().unwrap_err();
     assert!(refusal.to_string().contains("a larger file"), "{refusal}");
+    let refusal = pure(1.0).key_multiplicity(1_000.0).wanted_error(120.0).build().unwrap_err();
+    assert!(refusal.to_string().contains("whatever epsilon is"), "{refusal}");
     let unstated = ProjectionRelease::builder(Budget::pure(Epsilon::new(1.0).unwrap()), Neighbours::AddRemove, 1);
     assert_eq!(unstated.width(64).wanted_error(10.0).build().unwrap_err(), ProjectionError::Unstated);
     let nonsense = pure(1.0).wanted_error(f64::NAN).build().unwrap_err();
@@ -95,6 +100,34 @@ fn independence_is_what_the_theorem_wants() {
     }
     assert_eq!(chosen(dense().width(1 << 16).queries(queries(1_000_000)).independence(6)), 6);
     assert_eq!(chosen(pure(1.0).queries(queries(1_000_000))), 4);
+}
+
+/// Of data whose keys are all alike: the rule that is predicted is the one that answers have, and its intervals as wide, for
+/// lists of keys that the data does not have. Each case is far from the borders between rules, and seeded.
+#[test]
+fn intervals_are_predicted() {
+    let (one, beta) = (queries(1), Beta::new(0.05).unwrap());
+    for (multiplicity, support, expected) in
+        [(1, 100, Rule::Normal), (1, 2, Rule::FewKeys), (20, 1_000, Rule::Normal), (1_000, 100, Rule::Conservative)]
+    {
+        let plan = pure(1.0).records(20_000).key_multiplicity(f64::from(multiplicity)).support(support).nonzeros(1);
+        let plan = plan.width(1 << 16).build().unwrap();
+        let mut table = Histogram::builder();
+        for key in 0..20_000 / u64::try_from(multiplicity).unwrap() {
+            table.add(Fingerprint::raw(key), multiplicity.into()).unwrap();
+        }
+        let release = plan.release(&table.build(), &mut StdRng::seed_from_u64(1)).unwrap();
+        let absent = (1 << 20..(1 << 20) + support).map(Fingerprint::raw);
+        let answer = release.answer(&SparseQuery::count(absent));
+        assert_eq!((plan.predicted_rule(), answer.rule), (expected, expected), "{multiplicity} {support}");
+        let interval = answer.interval(0.95).unwrap();
+        let ratio = (interval.upper - answer.value) / plan.predicted_half_width(one, beta);
+        assert!((0.8..1.25).contains(&ratio), "{multiplicity} {support}: {ratio}");
+    }
+    let text = pure(1.0).records(20_000).key_multiplicity(1e3).support(100).build().unwrap();
+    assert!(text.explanation().contains("predicted to be conservative"), "{}", text.explanation());
+    let text = pure(1.0).key_multiplicity(2.0).build().unwrap();
+    assert!(text.explanation().contains("conservative, 4.47, if a few keys have most"), "{}", text.explanation());
 }
 
 #[test]

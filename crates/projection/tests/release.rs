@@ -531,7 +531,7 @@ fn explanations_say_what_was_chosen_and_what_would_be_next() {
     let plan = add_remove_builder(approximate()).records(1_000_000).support(10_000).build().unwrap();
     let text = plan.explanation();
     for part in
-        ["1048576 rows of sparse signs, 1 entry a key", "discrete Laplace noise of scale 1", "Next best", "0.37 MB"]
+        ["1048576 rows of sparse signs, 1 entry a key", "discrete Laplace noise of scale 1", "Next best", "373 kB"]
     {
         assert!(text.contains(part), "{part} is not in {text}");
     }

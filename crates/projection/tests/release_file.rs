@@ -3,7 +3,7 @@
 use proptest::{prelude::*, test_runner::RngSeed};
 use rand::{SeedableRng, rngs::StdRng};
 use tamis_noise::{Beta, Budget, Delta, Epsilon, Neighbours};
-use tamis_projection::{Builder, FileError, HeavyKeys, NoiseKind, Plan, ProjectionRelease, ReleaseFile, Seed};
+use tamis_projection::{Builder, FileError, HeavyKeys, NoiseKind, Plan, ProjectionRelease, ReleaseFile, Seed, Unit};
 use tamis_queries::{Columns, Fingerprint, FingerprintKey, Histogram, KeyKind, Keys, SparseQuery};
 
 fn keys() -> Keys {
@@ -26,7 +26,7 @@ fn table(records: u64) -> Histogram {
 
 fn file(plan: &Plan, records: u64) -> ReleaseFile {
     let release = plan.release(&table(records), &mut StdRng::seed_from_u64(1)).unwrap();
-    ReleaseFile { release, keys: keys(), unit: "row".to_owned(), records: None }
+    ReleaseFile { release, keys: keys(), unit: Unit::Row, records: None }
 }
 
 fn bytes(file: &ReleaseFile) -> Vec<u8> {
@@ -93,11 +93,19 @@ fn any_heavy(plan: &Plan) -> impl Strategy<Value = Vec<(Fingerprint, i64)>> + us
         .prop_map(|counts| counts.into_iter().map(|(key, count)| (Fingerprint::raw(key), count)).collect())
 }
 
+fn any_unit() -> impl Strategy<Value = Unit> {
+    prop_oneof![Just(Unit::Row), Just(Unit::Record), ".{0,9}".prop_map(Unit::Column)]
+}
+
 fn any_file() -> impl Strategy<Value = ReleaseFile> {
     let numbers = |plan: Plan| (any_values(plan.shape().width() as usize), any_heavy(&plan), Just(plan));
     let numbers = any_plan().prop_flat_map(numbers);
-    (numbers, any::<[u8; 32]>(), any_keys(), ".{0,9}", prop::option::of(any::<u64>())).prop_map(
+    (numbers, any::<[u8; 32]>(), any_keys(), any_unit(), any::<u64>()).prop_map(
         |((values, heavy, plan), seed, keys, unit, records)| {
+            let is_public = plan.neighbours() == Neighbours::Substitute
+                && plan.rows_per_unit() == 1
+                && !matches!(unit, Unit::Column(_));
+            let records = is_public.then_some(records);
             let release = ProjectionRelease::restore(plan, Seed(seed), values, heavy).unwrap();
             ReleaseFile { release, keys, unit, records }
         },
@@ -178,7 +186,7 @@ fn sizes_are_as_predicted() {
     ] {
         let plan = builder.build().unwrap();
         let release = plan.release(&data, &mut StdRng::seed_from_u64(1)).unwrap();
-        let size = bytes(&ReleaseFile { release, keys: keys(), unit: "row".to_owned(), records: None }).len();
+        let size = bytes(&ReleaseFile { release, keys: keys(), unit: Unit::Row, records: None }).len();
         let ratio = size as f64 / plan.file_bytes().unwrap();
         assert!((0.95..1.05).contains(&ratio), "{name}: {size} bytes, {ratio:.3} of what was predicted");
         assert!(name != "default" || size <= 400_000, "{size}");

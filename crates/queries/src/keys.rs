@@ -11,6 +11,7 @@
 //! Text is bytes as they are: no case, space or Unicode form is changed, and `7` and `07` are two keys.
 
 use crate::{BitsError, Columns, Element, Fingerprint, FingerprintKey};
+use std::collections::HashSet;
 
 /// What the cells of a key mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub enum KeyKind {
 /// use tamis_queries::{FingerprintKey, KeyKind, Keys};
 /// let keys = Keys::new(["given", "family"], KeyKind::Text, FingerprintKey::new([7; 16]))?;
 /// assert_ne!(keys.fingerprint(&["ab", "c"])?, keys.fingerprint(&["a", "bc"])?);
-/// assert_eq!(keys.fingerprint(&["ab"]).unwrap_err().to_string(), "a key has 2 cells (given, family), got 1");
+/// assert_eq!(keys.fingerprint(&["ab"]).unwrap_err().to_string(), r#"a key has 2 cells ("given", "family"), got 1"#);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,11 +48,14 @@ pub enum KeyError {
     /// A column named twice.
     #[error("the key names the column {0:?} twice")]
     SameColumn(String),
+    /// More columns than anybody has.
+    #[error("a key has at most {most} columns, got {0}", most = Keys::MAX_COLUMNS)]
+    TooManyColumns(usize),
     /// Packed booleans in several columns.
     #[error("packed booleans are one column, got {0}")]
     BitsInColumns(usize),
     /// Too few or too many cells.
-    #[error("a key has {} ({}), got {given}", cells(.columns.len()), .columns.join(", "))]
+    #[error("a key has {} ({}), got {given}", cells(.columns.len()), listed(.columns))]
     Cells {
         /// The columns.
         columns: Vec<String>,
@@ -67,9 +71,22 @@ fn cells(number: usize) -> String {
     if number == 1 { "1 cell".to_owned() } else { format!("{number} cells") }
 }
 
+/// At most ten names, so that they command no terminal and fill none.
+fn listed(columns: &[String]) -> String {
+    let mut names: Vec<String> = columns.iter().take(10).map(|name| format!("{name:?}")).collect();
+    if columns.len() > names.len() {
+        names.push("…".to_owned());
+    }
+    names.join(", ")
+}
+
 impl Keys {
+    /// The most columns of a key.
+    pub const MAX_COLUMNS: usize = 1000;
+
     /// # Errors
-    /// If there is no column, one is named twice, or packed booleans are to be in several.
+    /// If there is no column or more than [`MAX_COLUMNS`](Self::MAX_COLUMNS), one is named twice, or packed booleans are to be
+    /// in several.
     pub fn new<Name: Into<String>>(
         columns: impl IntoIterator<Item = Name>,
         kind: KeyKind,
@@ -79,7 +96,11 @@ impl Keys {
         if columns.is_empty() {
             return Err(KeyError::NoColumn);
         }
-        if let Some((_, twice)) = columns.iter().enumerate().find(|(i, name)| columns[..*i].contains(name)) {
+        if columns.len() > Self::MAX_COLUMNS {
+            return Err(KeyError::TooManyColumns(columns.len()));
+        }
+        let mut seen = HashSet::new();
+        if let Some(twice) = columns.iter().find(|name| !seen.insert(*name)) {
             return Err(KeyError::SameColumn(twice.clone()));
         }
         if matches!(kind, KeyKind::Bits(_)) && columns.len() > 1 {
@@ -162,6 +183,17 @@ mod tests {
         assert_eq!(keys(&[], KeyKind::Text), Err(KeyError::NoColumn));
         assert_eq!(keys(&["a", "b", "a"], KeyKind::Text), Err(KeyError::SameColumn("a".to_owned())));
         let error = keys(&["a"], KeyKind::Text).unwrap().element(&["secret", "secret"]).unwrap_err();
-        assert_eq!(error.to_string(), "a key has 1 cell (a), got 2");
+        assert_eq!(error.to_string(), "a key has 1 cell (\"a\"), got 2");
+        let error = keys(&["\u{1b}[31m", "\u{202e}"], KeyKind::Text).unwrap().element(&[]).unwrap_err();
+        assert_eq!(error.to_string(), r#"a key has 2 cells ("\u{1b}[31m", "\u{202e}"), got 0"#);
+    }
+
+    #[test]
+    fn a_key_has_at_most_a_thousand_columns() {
+        let names: Vec<String> = (0..1001).map(|i| i.to_string()).collect();
+        let some = |number: usize| Keys::new(&names[..number], KeyKind::Text, FingerprintKey::new([1; 16]));
+        assert_eq!(some(1001), Err(KeyError::TooManyColumns(1001)));
+        let error = some(1000).unwrap().element(&[]).unwrap_err().to_string();
+        assert!(error.ends_with("\"8\", \"9\", …), got 0"), "{error}");
     }
 }

@@ -1,12 +1,12 @@
 //! Answers on standard output.
 
 use crate::failure::Failure;
-use crate::output::{Format, note, percentage, printable, write};
+use crate::output::{Format, note, percentage, printable, rule_word, write};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::io;
-use tamis::projection::{Answer, Rule};
+use tamis::projection::Answer;
 
 /// Version of the JSON lines.
 const SCHEMA: &str = "tamis.answer/1";
@@ -76,7 +76,7 @@ impl Report {
             upper: interval.upper,
             level: self.level,
             source: "release",
-            rule: word(answer.rule),
+            rule: rule_word(answer.rule),
         })
     }
 
@@ -165,14 +165,6 @@ fn csv(records: &[Record], head: bool) -> io::Result<Vec<u8>> {
     }
     // Cannot fail: a vector takes every byte.
     Ok(writer.into_inner().expect("memory is writable"))
-}
-
-fn word(rule: Rule) -> &'static str {
-    match rule {
-        Rule::Normal => "normal",
-        Rule::FewKeys => "few-keys",
-        Rule::Conservative => "conservative",
-    }
 }
 
 /// With a digit after the point only where the error is small enough for it to say something.

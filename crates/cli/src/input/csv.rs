@@ -1,9 +1,8 @@
 //! CSV texts with a header.
 
-use super::{Place, Row, lines::Lines, position};
+use super::{Place, Row, lines::Lines, position, suggestion_by_place};
 use crate::failure::Failure;
-use csv::{ReaderBuilder, StringRecord};
-use std::collections::VecDeque;
+use csv::StringRecord;
 
 /// A CSV text whose header has been read.
 pub struct Csv {
@@ -32,7 +31,7 @@ impl Csv {
 
     /// Where the column with exactly this name stands.
     pub fn position(&self, name: &str) -> Result<usize, Failure> {
-        position(&self.names, name, self.lines.source())
+        position(&self.names, name, self.lines.source(), suggestion_by_place)
     }
 
     /// The next row, as wide as the header, with the number of its line.
@@ -76,40 +75,66 @@ pub fn rows(
 /// Splits one line at a time.
 ///
 /// The csv crate reads on over line ends inside quotes, so an unclosed quote would swallow the rest of the file
-/// in silence, and wait forever on a pipe. Fed line by line, it leaves the line end in the field instead.
+/// in silence, and wait forever on a pipe; and it joins what follows a closing quote to the field, so that two texts are one
+/// key or one unit.
 pub struct Fields {
-    reader: csv::Reader<VecDeque<u8>>,
     record: StringRecord,
+    field: String,
 }
 
 impl Fields {
     pub fn new() -> Self {
-        Self {
-            reader: ReaderBuilder::new().has_headers(false).flexible(true).from_reader(VecDeque::new()),
-            record: StringRecord::new(),
-        }
+        Self { record: StringRecord::new(), field: String::new() }
     }
 
     /// The fields of a line, which is not blank.
     pub fn split(&mut self, line: &str, number: u64) -> Result<&StringRecord, Failure> {
+        self.record.clear();
         // Without a quote a comma is a comma, and most lines have none.
         if !line.as_bytes().contains(&b'"') {
-            self.record.clear();
             line.split(',').for_each(|field| self.record.push_field(field));
             return Ok(&self.record);
         }
-        let feed = self.reader.get_mut();
-        feed.extend(line.as_bytes());
-        feed.push_back(b'\n');
-        // Cannot fail: the feed does no input or output, rows may have any length, and the line is UTF-8.
-        self.reader.read_record(&mut self.record).expect("memory is readable");
-        if self.record.iter().any(|field| field.contains('\n')) {
-            return Err(Failure::input(
-                format_args!("line {number} has a quote that is not closed on the same line"),
-                "close it; a quote inside a quoted field is written twice",
-            ));
+        let mut left = Some(line);
+        while let Some(text) = left {
+            left = match text.strip_prefix('"') {
+                Some(text) => self.quoted(text, number)?,
+                None => {
+                    let (field, left) = text.split_once(',').map_or((text, None), |(field, left)| (field, Some(left)));
+                    self.record.push_field(field);
+                    left
+                }
+            };
         }
         Ok(&self.record)
+    }
+
+    /// Takes a field up to its closing quote; gives what follows the comma behind it.
+    fn quoted<'line>(&mut self, mut text: &'line str, number: u64) -> Result<Option<&'line str>, Failure> {
+        self.field.clear();
+        loop {
+            let Some((part, after)) = text.split_once('"') else {
+                return Err(Failure::input(
+                    format_args!("line {number} has a quote that is not closed on the same line"),
+                    "close it; a quote inside a quoted field is written twice",
+                ));
+            };
+            self.field += part;
+            match after.as_bytes().first() {
+                Some(b'"') => self.field.push('"'),
+                Some(b',') | None => {
+                    self.record.push_field(&self.field);
+                    return Ok(after.strip_prefix(','));
+                }
+                Some(_) => {
+                    return Err(Failure::input(
+                        format_args!("line {number} has text between a closing quote and the next comma"),
+                        "put the whole field in quotes; a quote inside a quoted field is written twice",
+                    ));
+                }
+            }
+            text = &after[1..];
+        }
     }
 }
 
@@ -117,13 +142,44 @@ impl Fields {
 mod tests {
     use super::Fields;
 
-    /// Every line without a quote, as the csv crate splits it.
+    /// Every line that has one meaning, as the csv crate splits it.
     #[test]
-    fn lines_without_quotes_are_split_as_the_library_does() {
-        for line in ["a", "a,b", ",", "a,", ",,b", " a , b ", "'a,b'", "a;b", "\u{e4},\u{1F600}", "\\,a"] {
+    fn lines_are_split_as_the_library_does() {
+        for line in [
+            "a",
+            "a,b",
+            ",",
+            "a,",
+            ",,b",
+            " a , b ",
+            "'a,b'",
+            "a;b",
+            "\u{e4},\u{1F600}",
+            "\\,a",
+            "\"a\"",
+            "\"\"",
+            "\"\",",
+            ",\"\"",
+            "\"a,b\",c",
+            "a,\"b,\"\"c\"\"\"",
+            "\"\"\"\"",
+            "\"\"\"\",\"\u{1F600}\",x",
+            "a\"b,c",
+            "a\"\"",
+            " \"a\",b",
+            "x,y\"z\"",
+        ] {
             let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
             let theirs = reader.records().next().unwrap().unwrap();
             assert_eq!(Fields::new().split(line, 1).unwrap(), &theirs, "{line}");
+        }
+    }
+
+    /// The library would make `Ann` of the first.
+    #[test]
+    fn lines_with_two_meanings_are_refused() {
+        for line in ["\"An\"n", "\"a\" ,b", "x,\"a\"b", "\"a\"\"", "\"", "a,\"b", "\"a\"\"b"] {
+            assert!(Fields::new().split(line, 1).is_err(), "{line}");
         }
     }
 }

@@ -229,8 +229,13 @@ fn unreadable(source: &Source, error: &io::Error) -> Failure {
     )
 }
 
-/// Finds a column by its exact name.
-fn position(names: &[String], wanted: &str, source: &Source) -> Result<usize, Failure> {
+/// Finds a column by its exact name, or says what may have been meant.
+fn position(
+    names: &[String],
+    wanted: &str,
+    source: &Source,
+    suggestion: fn(&[String], &str) -> String,
+) -> Result<usize, Failure> {
     let mut places = names.iter().enumerate().filter(|(_, name)| *name == wanted);
     match (places.next(), places.next()) {
         (Some((place, _)), None) => Ok(place),
@@ -247,8 +252,9 @@ fn position(names: &[String], wanted: &str, source: &Source) -> Result<usize, Fa
 /// At most this many names are listed: a table may have thousands.
 const LISTED: usize = 30;
 
-/// Names are printed only if one of them is much like the wanted one: the first row of a file without a header is data.
-fn suggestion(names: &[String], wanted: &str) -> String {
+/// Of a text. No name is printed: the first row of a file without a header is data, and a person may be called much like a
+/// column.
+fn suggestion_by_place(names: &[String], wanted: &str) -> String {
     if let [only] = names
         && only.contains([';', '\t'])
     {
@@ -259,6 +265,21 @@ fn suggestion(names: &[String], wanted: &str) -> String {
             "none of its {} columns has a name like that (a CSV file needs a first line with the names of its columns)",
             names.len()
         );
+    };
+    // Cannot fail: it is one of them.
+    let place = 1 + names.iter().position(|name| name == nearest).expect("a name");
+    let alike = if nearest.trim().to_lowercase() == wanted.trim().to_lowercase() {
+        "that name, but for letter case or blanks"
+    } else {
+        "a name much like it"
+    };
+    format!("column {place} of {} has {alike}: look at the first line", names.len())
+}
+
+/// Of a Parquet file, whose names are no data.
+fn suggestion_by_name(names: &[String], wanted: &str) -> String {
+    let Some(nearest) = nearest(names, wanted) else {
+        return format!("none of its {} columns has a name like that", names.len());
     };
     let listed: Vec<String> = names.iter().take(LISTED).map(|name| format!("{name:?}")).collect();
     let more = if names.len() > LISTED { format!(" and {} more", names.len() - LISTED) } else { String::new() };

@@ -1,13 +1,14 @@
 //! Columns of a Parquet file.
 
-use super::{Columns, Place, Role, Row, Rows, Source, position};
+use super::{Columns, Place, Role, Row, Rows, Source, position, suggestion_by_name};
 use crate::failure::Failure;
 use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::serialized_reader::ReadOptionsBuilder;
 use parquet::record::Field;
 use parquet::record::reader::RowIter;
-use parquet::schema::types::Type;
+use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type};
 use std::borrow::Cow;
 use std::fs::File;
 use std::panic::AssertUnwindSafe;
@@ -25,7 +26,7 @@ pub fn rows(file: File, source: &Source, columns: &Columns, follow: bool) -> Res
     let Some(value) = &columns.value else {
         return Err(Failure::input(
             "a Parquet file has named columns, and none was chosen",
-            format_args!("add --column with one of: {}", opened.names.join(", ")),
+            format_args!("add --column with one of: {}", quoted(&opened.names)),
         ));
     };
     let value = opened.column(value)?;
@@ -40,11 +41,11 @@ pub fn rows(file: File, source: &Source, columns: &Columns, follow: bool) -> Res
     let rows = std::iter::from_fn(move || records.next().transpose());
     Ok(Box::new(rows.map(move |row| {
         let (number, row) = row?;
-        let text = |column: &Type| text(cell(&row, column.name())).into_owned();
+        let text = |column: &Arc<Type>| Ok::<_, Failure>(text(&row, column, number)?.into_owned());
         Ok(Row {
             place: Place::Row(number),
-            label: label.as_deref().map(text),
-            cell: text(&value),
+            label: label.as_ref().map(text).transpose()?,
+            cell: text(&value)?,
             whole_up_to: whole_up_to(&value),
         })
     })))
@@ -89,7 +90,8 @@ impl Table {
     /// Shows every row, until one is refused.
     pub fn for_each(mut self, mut visit: impl FnMut(Place, &[&str]) -> Result<(), Failure>) -> Result<(), Failure> {
         while let Some((number, row)) = self.records.next()? {
-            let texts: Vec<Cow<str>> = self.columns.iter().map(|column| text(cell(&row, column.name()))).collect();
+            let texts = self.columns.iter().map(|column| text(&row, column, number));
+            let texts = texts.collect::<Result<Vec<Cow<str>>, Failure>>()?;
             let cells: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
             visit(Place::Row(number), &cells)?;
         }
@@ -107,15 +109,20 @@ struct Opened {
 
 impl Opened {
     fn new(file: File, source: &Source) -> Result<Self, Failure> {
-        let reader =
-            guarded(source, || SerializedFileReader::new(file))?.map_err(|error| unreadable(source, &error))?;
+        let opened = guarded(source, || {
+            let reader = SerializedFileReader::new(file.try_clone()?)?;
+            let Some(wide) = widened(reader.metadata().file_metadata().schema())? else { return Ok(reader) };
+            let options = ReadOptionsBuilder::new().with_parquet_schema(wide).build();
+            SerializedFileReader::new_with_options(file, options)
+        });
+        let reader = opened?.map_err(|error| unreadable(source, &error))?;
         let schema = reader.metadata().file_metadata().schema().clone();
         let names = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
         Ok(Self { reader, source: source.clone(), schema, names })
     }
 
     fn column(&self, name: &str) -> Result<Arc<Type>, Failure> {
-        Ok(self.schema.get_fields()[position(&self.names, name, &self.source)?].clone())
+        Ok(self.schema.get_fields()[position(&self.names, name, &self.source, suggestion_by_name)?].clone())
     }
 
     /// The rows, of which only these columns are read.
@@ -126,6 +133,28 @@ impl Opened {
             .map_err(|error| unreadable(&self.source, &error))?;
         Ok(Records { iterator, source: self.source, number: 0 })
     }
+}
+
+/// The schema with every narrow integer as wide as it is stored, if there is one: else the library would cut off what a file
+/// holds beyond the narrow type, and make one unit of several.
+fn widened(schema: &Type) -> Result<Option<SchemaDescPtr>, ParquetError> {
+    use ConvertedType::{INT_8, INT_16, UINT_8, UINT_16};
+    let is_narrow = |column: &Arc<Type>| {
+        column.is_primitive() && matches!(column.get_basic_info().converted_type(), INT_8 | INT_16 | UINT_8 | UINT_16)
+    };
+    if !schema.get_fields().iter().any(is_narrow) {
+        return Ok(None);
+    }
+    let wide = |column: &Arc<Type>| {
+        if !is_narrow(column) {
+            return Ok(column.clone());
+        }
+        let wide = Type::primitive_type_builder(column.name(), column.get_physical_type());
+        Ok(Arc::new(wide.with_repetition(column.get_basic_info().repetition()).build()?))
+    };
+    let columns = schema.get_fields().iter().map(wide).collect::<Result<_, ParquetError>>()?;
+    let schema = Type::group_type_builder(schema.name()).with_fields(columns).build()?;
+    Ok(Some(Arc::new(SchemaDescriptor::new(Arc::new(schema)))))
 }
 
 /// Rows with their numbers, from 1.
@@ -163,15 +192,33 @@ fn guarded<T>(source: &Source, step: impl FnOnce() -> T) -> Result<T, Failure> {
     std::panic::catch_unwind(AssertUnwindSafe(step)).map_err(|_| damaged(source, "it is damaged"))
 }
 
-/// What a CSV file would hold.
-fn text(field: &Field) -> Cow<'_, str> {
+/// What a CSV file would hold. The library panics on dates that its calendar does not have.
+fn text<'row>(row: &'row parquet::record::Row, column: &Type, number: u64) -> Result<Cow<'row, str>, Failure> {
+    let name = column.name();
+    let field = cell(row, name);
+    std::panic::catch_unwind(AssertUnwindSafe(|| in_csv(field))).map_err(|_| {
+        Failure::input(
+            format_args!("row {number}: the cell in column {name:?} is beyond every calendar"),
+            "correct the date or time; no row can be skipped",
+        )
+    })
+}
+
+fn in_csv(field: &Field) -> Cow<'_, str> {
     match field {
         Field::Null => Cow::Borrowed(""),
         Field::Str(text) => Cow::Borrowed(text),
         Field::Float(value) => Cow::Owned(exact_decimal(f64::from(*value))),
         Field::Double(value) => Cow::Owned(exact_decimal(*value)),
+        // A whole number of this type would end with a point.
+        Field::Decimal(_) => Cow::Owned(field.to_string().trim_end_matches('.').to_owned()),
         other => Cow::Owned(other.to_string()),
     }
+}
+
+/// Names in a message.
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The number itself, and not the shortest decimal that names it: two of those may lie further apart than the numbers do,

@@ -2,7 +2,7 @@
 
 use super::Request;
 use super::kept::Run;
-use crate::output::{Format, line, percentage, plural, printable, row, weak, write};
+use crate::output::{Format, line, note, percentage, plural, printable, row, weak, write};
 use serde::Serialize;
 use std::io::{self, Write};
 use tamis::noise::sparse_vector::accuracy::{Meaning, meaning};
@@ -116,7 +116,8 @@ impl<'a> Report<'a> {
             self.plan.setting().budget
         ));
         if let Some(warning) = weak(&self.plan.setting().budget) {
-            self.note(&format!("warning: {warning}"));
+            // However quiet: it is about privacy.
+            note(false, &format!("warning: {warning}"));
         }
         self.note(&guarantee(self.request, self.plan));
         if let Some(warning) = vacuity(self.request, self.plan) {

@@ -3,7 +3,9 @@
 use super::{Arguments, HeavyChoice, NoiseChoice, SignsKind};
 use crate::arguments::{beta, number, parameter, whole, wrong};
 use crate::failure::Failure;
-use crate::records::Records;
+use crate::records::{Records, Unit};
+use tamis::noise::composition::CompositionError;
+use tamis::noise::stability::StabilityError;
 use tamis::noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries};
 use tamis::projection::{Builder, HeavyKeys, NoiseKind, Plan, ProjectionError, ProjectionRelease};
 
@@ -12,8 +14,23 @@ use tamis::projection::{Builder, HeavyKeys, NoiseKind, Plan, ProjectionError, Pr
 pub struct Request {
     pub records: Records,
     pub plan: Plan,
+    /// Whether the exact number of records is to be in the file.
+    pub publish_records: bool,
+    /// What the plan takes for granted, since nothing was said of it.
+    pub assumed: Assumed,
+    /// Whether a δ was offered that is not spent.
+    pub delta_unspent: bool,
     /// How many answers are to keep the stated error at once, and with which probability they may fail to.
     pub confidence: (Queries, Beta),
+}
+
+/// What was not said of the data and of the lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Assumed {
+    /// One record a key.
+    pub multiplicity: bool,
+    /// Lists of 10 000 keys.
+    pub support: bool,
 }
 
 impl Request {
@@ -21,24 +38,48 @@ impl Request {
         let (key, count) = (arguments.key.as_deref(), arguments.count.as_deref());
         let records = Records::check(key, arguments.bits.as_deref(), count, &arguments.unit)?;
         let rows = records.rows_per_unit(arguments.max_rows.as_deref())?;
-        Ok(Self { records, plan: plan(arguments, rows)?, confidence: confidence(arguments)? })
-    }
-
-    /// Whether the number of records is the same in all neighbours: only if units are replaced, and each has exactly one.
-    pub fn size_is_public(&self) -> bool {
-        self.plan.neighbours() == Neighbours::Substitute && self.plan.rows_per_unit() == 1
+        let budget = budget(arguments)?;
+        let plan = plan(arguments, budget.clone(), rows)?;
+        let assumed = Assumed {
+            multiplicity: arguments.rows_per_key.is_none() && arguments.records.is_some(),
+            support: arguments.support.is_none(),
+        };
+        Ok(Self {
+            assumed,
+            delta_unspent: !budget.delta().is_zero() && plan.cost().delta().is_zero(),
+            publish_records: publish_records(arguments, &records.unit, &plan)?,
+            plan,
+            records,
+            confidence: confidence(arguments)?,
+        })
     }
 }
 
-fn plan(arguments: &Arguments, rows_per_unit: u32) -> Result<Plan, Failure> {
+/// Whether n is to be published. It may be only if all neighbours have as many: units are replaced and are one record each.
+fn publish_records(arguments: &Arguments, unit: &Unit, plan: &Plan) -> Result<bool, Failure> {
+    let is_public = plan.neighbours() == Neighbours::Substitute && plan.rows_per_unit() == 1 && *unit == Unit::Row;
+    if arguments.publish_records && !is_public {
+        return Err(Failure::refused(
+            "--publish-records: the exact number of records tells whether somebody is among them",
+            "leave it out, or protect what records say and not whether they exist: --neighbours substitute with --unit row",
+        ));
+    }
+    Ok(arguments.publish_records)
+}
+
+fn budget(arguments: &Arguments) -> Result<Budget, Failure> {
     let epsilon: Epsilon = parameter("epsilon", &arguments.epsilon, "for example --epsilon 1, or 1/2")?;
     let delta: Delta = parameter(
         "delta",
         &arguments.delta,
         "leave it out for pure privacy, or give far less than one over the number of units, as in --delta 1e-9",
     )?;
+    Ok(Budget::approximate(epsilon, delta))
+}
+
+fn plan(arguments: &Arguments, budget: Budget, rows_per_unit: u32) -> Result<Plan, Failure> {
     let neighbours: Neighbours = parameter("neighbours", &arguments.neighbours, "give add-remove or substitute")?;
-    let builder = ProjectionRelease::builder(Budget::approximate(epsilon, delta), neighbours, rows_per_unit);
+    let builder = ProjectionRelease::builder(budget, neighbours, rows_per_unit);
     let builder = sized(expected(builder, arguments)?, arguments)?;
     builder.build().map_err(|error| match error {
         // Of all signs that were tried, dense ones are named last.
@@ -54,21 +95,29 @@ fn plan(arguments: &Arguments, rows_per_unit: u32) -> Result<Plan, Failure> {
 /// What is expected of the data and of the queries.
 fn expected(mut builder: Builder, arguments: &Arguments) -> Result<Builder, Failure> {
     if let Some(text) = &arguments.records {
-        builder = builder.records(whole("records", text, "for example --records 1000000; round it")?);
+        const HELP: &str = "for example --records 1000000; round it";
+        let records = whole("records", text, HELP)?;
+        size("records", records as f64, text, HELP)?;
+        builder = builder.records(records);
     }
     if let Some(text) = &arguments.rows_per_key {
-        let multiplicity = number("rows-per-key", text, "for example --rows-per-key 2.5")?;
-        builder = builder.key_multiplicity(multiplicity.to_f64_fast());
+        const HELP: &str = "for example --rows-per-key 2.5";
+        let multiplicity = number("rows-per-key", text, HELP)?.to_f64_fast();
+        builder = builder.key_multiplicity(size("rows-per-key", multiplicity, text, HELP)?);
     }
     if let Some(text) = &arguments.support {
-        builder = builder.support(whole("support", text, "for example --support 10000")?);
+        const HELP: &str = "for example --support 10000";
+        let support = whole("support", text, HELP)?;
+        size("support", support as f64, text, HELP)?;
+        builder = builder.support(support);
     }
     if arguments.queries.is_some() || arguments.beta.is_some() {
         let (queries, beta) = confidence(arguments)?;
         builder = builder.queries(queries).beta(beta);
     }
     if let Some(text) = &arguments.error {
-        builder = builder.wanted_error(number("error", text, "for example --error 200")?.to_f64_fast());
+        const HELP: &str = "for example --error 200";
+        builder = builder.wanted_error(size("error", number("error", text, HELP)?.to_f64_fast(), text, HELP)?);
     }
     if let Some(text) = &arguments.file_bytes {
         builder = builder.file_bytes(whole("file-bytes", text, "for example --file-bytes 400000")?);
@@ -76,9 +125,17 @@ fn expected(mut builder: Builder, arguments: &Arguments) -> Result<Builder, Fail
     Ok(builder)
 }
 
+/// What a plan takes for a number of records or keys.
+fn size(flag: &str, value: f64, text: &str, help: &str) -> Result<f64, Failure> {
+    if (1.0..=1e15).contains(&value) {
+        return Ok(value);
+    }
+    Err(wrong(flag, format_args!("it must be from 1 to 1e15, got {text}"), help))
+}
+
 /// k and β: one answer at 95 %, if nothing else is stated.
 fn confidence(arguments: &Arguments) -> Result<(Queries, Beta), Failure> {
-    const HELP: &str = "for example --queries 1000";
+    const HELP: &str = "say how many, as in --queries 1000 (a file of queries is for `tamis answer`)";
     let queries = whole("queries", arguments.queries.as_deref().unwrap_or("1"), HELP)?;
     let queries = Queries::new(queries).map_err(|error| wrong("queries", error, HELP))?;
     Ok((queries, beta(arguments.beta.as_deref().unwrap_or("0.05"))?))
@@ -129,7 +186,20 @@ pub fn refusal(error: &ProjectionError) -> Failure {
             "--records is missing: about how many records the data has, so that a width can be chosen",
             "give a rounded public guess, as in --records 1000000 (never the count of private data), or --width 65536",
         ),
-        ProjectionError::Unreachable { .. } => Failure::refused(error, "or take what can be had: leave out --error"),
+        ProjectionError::Unreachable { .. } => Failure::refused(
+            error,
+            "change --epsilon, --file-bytes or --support as it says, or take what can be had: leave out --error",
+        ),
+        ProjectionError::Stability(StabilityError::WithoutDelta)
+        | ProjectionError::Composition(CompositionError::PureBudget { .. }) => {
+            Failure::refused(error, "give --delta, for example --delta 1e-9")
+        }
+        ProjectionError::FileTooSmall(_) => wrong("file-bytes", error, "for example --file-bytes 400000"),
+        ProjectionError::Independence(_) | ProjectionError::IndependenceOfAnswers(_) => {
+            wrong("independence", error, "for example --independence 4")
+        }
+        ProjectionError::DenseWidth(_) => wrong("width", error, "for example --width 65536"),
+        ProjectionError::SparseWidth { .. } => wrong("nonzeros", error, "for example --nonzeros 1 --width 65536"),
         ProjectionError::Parameter(_) | ProjectionError::Composition(_) | ProjectionError::Stability(_) => {
             Failure::refused(error, "change --epsilon, --delta, --max-rows, or what was asked of noise and signs")
         }

@@ -157,7 +157,11 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     };
     let source = Source::of(data);
     state::check_place(path)?;
-    note(arguments.quiet, explanation.to_string().trim_end());
+    request.records.check_table(&source)?;
+    match explanation.warning() {
+        Some(warning) if arguments.quiet => note(false, &format!("warning: {warning}")),
+        _ => note(arguments.quiet, explanation.to_string().trim_end()),
+    }
     useful(&request, arguments.yes)?;
     // Seeded by the operating system, and cryptographic: there is no flag for a seed.
     let contents = make(&request, &source, path, arguments.quiet, &mut rand::rng())?;

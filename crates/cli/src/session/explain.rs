@@ -3,7 +3,7 @@
 use super::create::Kind;
 use super::request::{Planned, Request};
 use crate::failure::Failure;
-use crate::output::{Format, line, percentage, plural, record_line, weak, write};
+use crate::output::{Format, line, percentage, plural, record_line, weak_for, write};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -81,10 +81,15 @@ impl Explanation {
             vacuous: plan.is_vacuous(),
             survives_exhaustion: plan.survives_exhaustion(),
             predicted_error: predicted(&request.planned),
-            warning: weak(&cost),
+            warning: weak_for(&cost, Some(setting.records as f64)),
             protected: request.records.protected(setting.neighbours, setting.rows_per_unit),
             others: others.iter().map(other).collect(),
         })
+    }
+
+    /// If the session protects less than it seems to.
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
     }
 
     /// The same, once the file is there.

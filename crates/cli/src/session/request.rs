@@ -53,13 +53,10 @@ impl Request {
         let records = Records::check(key, arguments.bits.as_deref(), count, &arguments.unit)?;
         let rows_per_unit = records.rows_per_unit(arguments.max_rows.as_deref())?;
         let setting = setting(arguments, rows_per_unit)?;
-        if setting.neighbours == Neighbours::Substitute && rows_per_unit > 1 {
+        if setting.neighbours == Neighbours::Substitute && (rows_per_unit > 1 || records.unit.bounded()) {
             return Err(Failure::refused(
-                format_args!(
-                    "--neighbours substitute with {rows_per_unit} rows a unit: the number of records would be public, and it \
-                     differs between neighbours"
-                ),
-                "give --neighbours add-remove with an upper bound as --records, or --max-rows 1",
+                "--neighbours substitute: the number of records would be public, and it tells how many a unit has",
+                "give --neighbours add-remove, with an upper bound as --records; or --unit row, one record a unit",
             ));
         }
         let (updates, threshold) = corrections(arguments)?;

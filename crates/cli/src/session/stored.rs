@@ -272,7 +272,7 @@ impl<'data> Engine<'data> {
         let mut parts = vec![self.head()?, self.first_guess()?];
         if let Self::Guarded(session) = self {
             let release = session.hypothesis().release().clone();
-            let unit = records.unit.name().to_owned();
+            let unit = records.released_unit();
             let mut bytes = Vec::new();
             let written = ReleaseFile { release, keys: keys.clone(), unit, records: None }.write(&mut bytes);
             written.map_err(|error| Failure::input(error, "give a larger --epsilon, or fewer heavy keys"))?;

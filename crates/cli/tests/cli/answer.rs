@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Output;
 use tamis::noise::{Budget, Epsilon, Neighbours};
-use tamis::projection::{ProjectionRelease, ReleaseFile};
+use tamis::projection::{ProjectionRelease, ReleaseFile, Unit};
 use tamis::queries::{Columns, FingerprintKey, Histogram, KeyKind, Keys};
 use tempfile::{NamedTempFile, TempDir};
 
@@ -23,7 +23,7 @@ fn released(columns: &[&str], kind: KeyKind, rows: &[&[&str]], width: u64) -> Na
     let plan = ProjectionRelease::builder(budget, Neighbours::AddRemove, 1).width(width).build().unwrap();
     let release = plan.release(&table.build(), &mut StdRng::seed_from_u64(1)).unwrap();
     let file = tempfile::Builder::new().suffix(".tamis").tempfile().unwrap();
-    ReleaseFile { release, keys, unit: "row".to_owned(), records: None }.write(file.as_file()).unwrap();
+    ReleaseFile { release, keys, unit: Unit::Row, records: None }.write(file.as_file()).unwrap();
     file
 }
 
@@ -120,8 +120,8 @@ fn several_columns_are_fields() {
     assert_eq!(code, 2);
     assert_eq!(
         err,
-        "error: FILE, line 2: a key has 2 cells (name, place), got 1\n\
-         help: a key is name, place here, with commas between them, as in a CSV file\n"
+        "error: FILE, line 2: a key has 2 cells (\"name\", \"place\"), got 1\n\
+         help: a key is \"name\", \"place\" here, with commas between them, as in a CSV file\n"
     );
 }
 
@@ -226,6 +226,36 @@ fn queries_that_make_no_sense() {
         writeln!(page, "{query} -> {code}\n{err}").unwrap();
     }
     insta::assert_snapshot!(page);
+}
+
+/// What stands in the wrong place may be a key.
+#[test]
+fn no_key_of_a_query_is_repeated() {
+    for query in [
+        r#"{"name": "a", "topsecret": 1}"#,
+        r#"{"name": "a", "keys": "topsecret"}"#,
+        r#"{"name": "a", "keys": ["ann"], "weights": "topsecret, expected topsecret"}"#,
+        r#"{"name": "a", "conjunction": {"bit 0": "topsecret"}}"#,
+        r#"{"name": "a", "keys": [topsecret]}"#,
+        r#"{"name": "a", "keys": ["topsecret"#,
+    ] {
+        let (code, _, err) = ask(&names(), "--queries", query.as_bytes(), &[]);
+        assert_eq!(code, 2, "{query}");
+        assert!(err.contains("line 1, column ") && !err.contains("topsecret"), "{query}: {err}");
+    }
+}
+
+/// Names in a release are whoever's who made it.
+#[test]
+fn names_in_a_release_command_no_terminal() {
+    let release = released(&["\u{1b}[31mname", "\u{202e}place"], KeyKind::Text, &[&["ann", "a"]], 1024);
+    let (_, _, err) = ask(&release, "--list", b"ann\n", &[]);
+    assert!(err.contains(r#"("\u{1b}[31mname", "\u{202e}place")"#), "{err}");
+    let inspected = stdout(&run(&["inspect", release.path().to_str().unwrap()]));
+    assert!(inspected.contains("[31mname"), "{inspected}");
+    for text in [err, inspected] {
+        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
+    }
 }
 
 /// Answers are free: those before the line that is wrong are printed.

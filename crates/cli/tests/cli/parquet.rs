@@ -106,6 +106,60 @@ fn a_row_of_nobody_is_refused() {
     assert!(stderr(&output).contains("row 3: the cell in column \"n\" is empty"), "{}", stderr(&output));
 }
 
+/// A file with a column of 32-bit integers of this type, `x`, and one of plain ones, `n`.
+fn integers(kind: &str, values: &[i32]) -> NamedTempFile {
+    let schema = Arc::new(
+        parse_message_type(&format!("message table {{ required int32 x {kind}; required int32 n; }}")).unwrap(),
+    );
+    let rows = file(b"", ".parquet");
+    let properties = Arc::new(WriterProperties::builder().build());
+    let mut writer = SerializedFileWriter::new(rows.reopen().unwrap(), schema, properties).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    while let Some(mut column) = group.next_column().unwrap() {
+        column.typed::<Int32Type>().write_batch(values, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    rows
+}
+
+/// The labels of alerts are the text of cells: what a key or a unit is.
+#[test]
+fn integers_and_decimals_are_the_text_of_a_csv_file() {
+    for (kind, values, texts) in [
+        ("(DECIMAL(9,0))", &[123, -5, 0, 100][..], &["123", "-5", "0", "100"][..]),
+        ("(DECIMAL(9,2))", &[123, -5, 0, 100], &["1.23", "-0.05", "0.00", "1.00"]),
+        // Beyond what the type says, as some programs write it: none is another.
+        ("(INTEGER(8,false))", &[1, 257, 513, -1], &["1", "257", "513", "-1"]),
+        ("(INTEGER(8,true))", &[1, 257, -128, 128], &["1", "257", "-128", "128"]),
+        ("(INTEGER(16,false))", &[1, 65_537, 65_535, 7], &["1", "65537", "65535", "7"]),
+        ("(INTEGER(16,true))", &[1, 65_537, -1, 7], &["1", "65537", "-1", "7"]),
+        ("(INTEGER(32,false))", &[1, -1, 2, 7], &["1", "4294967295", "2", "7"]),
+    ] {
+        let rows = integers(kind, values);
+        let rows = rows.path().to_str().unwrap();
+        // Every value is far above the threshold.
+        let common = "--threshold=-1000000 --alerts=4 --epsilon=1 --sensitivity=1 --kind=values --grid=2";
+        let more = "--neighbours=add-remove --queries=10 --column=n --label=x --format=csv --quiet";
+        let output =
+            run(&[&["monitor", rows], &format!("{common} {more}").split(' ').collect::<Vec<_>>()[..]].concat());
+        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""), "{kind}");
+        let labels: Vec<String> =
+            stdout(&output).lines().skip(1).map(|line| line.split(',').nth(1).unwrap().to_owned()).collect();
+        assert_eq!(labels, texts, "{kind}");
+    }
+}
+
+/// The library would end the program.
+#[test]
+fn a_date_beyond_every_calendar_is_bad_input() {
+    let rows = integers("(DATE)", &[0, 100_000_000]);
+    let (code, message) = release(&rows, &["--key", "x"]);
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("row 2: the cell in column \"x\" is beyond every calendar"), "{message}");
+}
+
 /// A file with one column of 32-bit floats, `x`.
 fn floats(values: &[f32]) -> NamedTempFile {
     let schema = Arc::new(parse_message_type("message table { required float x; }").unwrap());

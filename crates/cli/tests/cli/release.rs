@@ -146,6 +146,8 @@ fn plans() {
         ("no records", &[("records", ""), ("width", "65536")]),
         ("nothing worth", &[("support", "100"), ("epsilon", "0.1")]),
         ("no privacy to speak of", &[("epsilon", "100")]),
+        ("a delta for many records", &[("delta", "0.0009"), ("heavy", "on")]),
+        ("a number that looks exact", &[("records", "1000300")]),
     ] {
         let output = explain(changes);
         assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""), "{title}");
@@ -257,7 +259,7 @@ fn bits_are_one_column() {
 }
 
 /// Tables that are refused, for the key `k` and the count `n`: nothing is written and no cell is quoted.
-const TABLES: [(&str, &[u8]); 33] = [
+const TABLES: [(&str, &[u8]); 34] = [
     ("empty", b""),
     ("blank lines only", b"\n\n"),
     ("header only", b"k,n\n"),
@@ -266,6 +268,7 @@ const TABLES: [(&str, &[u8]); 33] = [
     ("duplicate header", b"k,n,n\nmo,1,2\n"),
     ("quote not closed", b"k,n\n\"mo,1\ntu,2\n"),
     ("line break inside quotes", b"k,n\n\"mo\nnday\",1\n"),
+    ("text after a quote", b"k,n\n\"topsec\"ret,1\n"),
     ("CR only", b"k,n\rmo,1\rtu,2\r"),
     ("NUL", b"k,n\nmo,1\ntu,\x002\n"),
     ("invalid UTF-8", b"k,n\nmo,1\n\xff,2\n"),
@@ -349,6 +352,10 @@ fn malformed_keys_and_units() {
     let place = Place::new(b"k,user\na,ann\nb,\n");
     let units = [("key", "k"), ("unit", "user"), ("max-rows", "1"), ("support", "1000000")];
     place.refused(&mut page, "a row without a unit", &place.release(&units, &[]));
+    // It has no header: its first row is somebody.
+    let place = Place::new(b"Emily,Brown,1961-03-01,HIV positive\n");
+    place.refused(&mut page, "a row for a header", &place.release(&[("support", "1000000")], &[]));
+    assert!(!page.contains("Emily") && !page.contains("Brown"), "{page}");
     let place = Place::new(b"first_name,mail\na,b\n");
     place.refused(&mut page, "a slip", &place.release(&[("key", "first_nmae"), ("support", "1000000")], &[]));
     place.refused(
@@ -428,6 +435,108 @@ fn another_file_is_replaced_only_by_force() {
     assert_eq!(place.names(), ["out.tamis", "table.csv"]);
 }
 
+/// What is private is not replaced, however forced; nor is what is no file.
+#[cfg(unix)]
+#[test]
+fn neither_inputs_nor_devices_are_replaced() {
+    let place = Place::new(&emails(10));
+    let columns = place.folder.path().join("columns.txt");
+    fs::write(&columns, "a\nb\n").unwrap();
+    std::os::unix::fs::symlink("table.csv", place.folder.path().join("link.csv")).unwrap();
+    let fifo = place.folder.path().join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let names = place.names();
+    let release = |input: &str, out: &Path, more: &[(&str, &str)]| {
+        let mut command = tamis();
+        command.arg("release").arg(input).arg(format!("--out={}", out.display())).args(["--force", "--width=1024"]);
+        command.args(flags(&[&[("support", "1000000")], more].concat()));
+        let output = command.stdin(fs::File::open(&place.table).unwrap()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        stderr(&output)
+    };
+    let (table, dotted) = (place.table.to_str().unwrap(), place.folder.path().join(".").join("table.csv"));
+    let bits = [("bits", columns.to_str().unwrap())];
+    for refused in [
+        release(table, &place.table, &[]),
+        release(table, &dotted, &[]),
+        release("-", &place.table, &[]),
+        release(table, &columns, &bits),
+        release(place.folder.path().join("link.csv").to_str().unwrap(), &place.table, &[]),
+    ] {
+        assert!(refused.contains("is a file that this release is made from"), "{refused}");
+    }
+    for out in [&fifo, Path::new("/dev/null")] {
+        assert!(release(table, out, &[]).contains("is a link, a pipe or a device"));
+    }
+    assert_eq!(fs::read(&place.table).unwrap(), emails(10));
+    assert_eq!(place.names(), names);
+}
+
+/// A run that was killed may have left a whole release.
+#[test]
+fn what_an_interrupted_run_left_is_named() {
+    let place = Place::new(&emails(10));
+    let long = [("support", "1000000")];
+    let left = place.folder.path().join(".out.tamis-a1b2c3.partial");
+    fs::write(&left, b"PAR1").unwrap();
+    for more in [&[][..], &["--force"]] {
+        let output = place.release(&long, more);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains(left.to_str().unwrap()) && message.contains("may be a whole release"), "{message}");
+        assert!(!place.out().exists());
+    }
+    fs::remove_file(&left).unwrap();
+    fs::write(place.folder.path().join(".other.tamis-a1b2c3.partial"), b"PAR1").unwrap();
+    assert_eq!(place.release(&long, &[]).status.code(), Some(0));
+}
+
+/// What is protected is told to whoever has the file, too.
+#[test]
+fn a_release_says_what_a_unit_is() {
+    let place = Place::new(b"email,n\nann,5000\nbob,1\n");
+    for (more, unit, sentence) in [
+        (&[][..], "row", "A unit is a row of the table."),
+        (&[("count", "n")], "record", "A unit is one of the records that the table counts, not a row of the table"),
+        (&[("unit", "n"), ("max-rows", "1")], "column", "A unit is all rows with the same \"n\"; those beyond"),
+    ] {
+        let output = place.release(&[&[("support", "1000000")], more].concat(), &["--force"]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(stderr(&output).contains(sentence), "{}", stderr(&output));
+        let path = place.out();
+        let inspected = stdout(&run(&["inspect", path.to_str().unwrap()]));
+        assert!(inspected.contains(sentence), "{inspected}");
+        let json: serde_json::Value =
+            serde_json::from_str(&stdout(&run(&["inspect", path.to_str().unwrap(), "--format=json"]))).unwrap();
+        assert_eq!(json["release"]["unit"], unit);
+        assert!(json["release"]["privacy"].as_str().unwrap().contains(sentence), "{json}");
+    }
+}
+
+/// However quiet; and whoever has the file may know.
+#[test]
+fn weak_privacy_is_said_in_any_case() {
+    let place = Place::new(&emails(10));
+    for (weak, warning) in [
+        ([("epsilon", "10"), ("delta", "0")], "an epsilon of 10 hides next to nothing"),
+        ([("epsilon", "1"), ("delta", "0.0009")], "a delta of 0.0009 allows 900.0 of 1000000 records to be given away"),
+    ] {
+        let output = place.release(
+            &[&weak[..], &[("heavy", "on"), ("support", "1000000"), ("delta", "0.0009")]].concat(),
+            &["--quiet", "--force"],
+        );
+        assert_eq!(output.status.code(), Some(0));
+        assert!(stderr(&output).starts_with("warning: "), "{}", stderr(&output));
+        assert!(stderr(&output).contains(warning), "{}", stderr(&output));
+        for format in ["text", "json", "csv"] {
+            let inspected = stdout(&run(&["inspect", place.out().to_str().unwrap(), "--format", format]));
+            assert!(inspected.contains(warning), "{inspected}");
+        }
+    }
+    let output = place.release(&[("support", "1000000"), ("records", "12345")], &["--quiet", "--force"]);
+    assert!(stderr(&output).contains("--records 12345 is published with the file"), "{}", stderr(&output));
+}
+
 /// Others may read a release, as far as the user's mask lets them read any new file.
 #[cfg(unix)]
 #[test]
@@ -437,6 +546,10 @@ fn a_release_is_as_readable_as_any_new_file() {
     assert_eq!(place.release(&[("support", "1000000")], &[]).status.code(), Some(0));
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
     assert_eq!(mode(&place.out()), mode(&place.table));
+    // One that is replaced stays as it was.
+    fs::set_permissions(place.out(), fs::Permissions::from_mode(0o640)).unwrap();
+    assert_eq!(place.release(&[("support", "1000000")], &["--force"]).status.code(), Some(0));
+    assert_eq!(mode(&place.out()) & 0o777, 0o640);
 }
 
 /// A disk that is full, as far as that can be had: a limit on the size of files.
@@ -462,7 +575,7 @@ fn the_examples_that_are_shipped_can_be_released() {
     for (table, more) in [
         (
             "us_baby_names_1880_2017.csv",
-            "--key=name --count=count --records=350000000 --rows-per-key=800000 --delta=1e-9",
+            "--key=name --count=count --records=350000000 --rows-per-key=800000 --delta=1e-10",
         ),
         ("adult_majority48.csv", "--key=bits --records=30000 --rows-per-key=1200 --support=256 --bits=COLUMNS --yes"),
     ] {

@@ -244,14 +244,14 @@ fn units_and_counts() {
 #[test]
 fn what_is_worth_nothing_is_refused_before_the_data_is_read() {
     let place = Place::new();
-    let vacuous = "session create nowhere.csv --key name --unit row --neighbours substitute --records 1000 --max-support 10 \
+    let vacuous = "session create table.csv --key name --unit row --neighbours substitute --records 999 --max-support 10 \
                    --queries 1000 --epsilon 0.01 --state s";
     let refused = place.run(vacuous);
     assert_eq!(code(&refused), 1);
     assert!(stderr(&refused).contains("the guarantee is vacuous"), "{}", stderr(&refused));
     let insisted = place.run(&format!("{vacuous} --yes"));
     assert_eq!(code(&insisted), 2);
-    assert!(stderr(&insisted).contains("cannot read nowhere.csv"), "{}", stderr(&insisted));
+    assert!(stderr(&insisted).contains("the plan says 999, there are 1000"), "{}", stderr(&insisted));
     assert!(!place.path("s").exists());
     // Without data it is a plan.
     let explained = place.run(
@@ -277,7 +277,7 @@ fn requests_that_make_no_sense() {
         ("--queries 5 --epsilon 1000 --state -", 2, "--state"),
         ("--queries 5 --epsilon 1000 --rows-per-key x --state s", 2, "--rows-per-key"),
         ("--queries 5 --epsilon 1000 --beta 1 --state s", 2, "--beta"),
-        ("--queries 5 --epsilon 1000 --max-rows 2 --state s", 1, "differs between neighbours"),
+        ("--queries 5 --epsilon 1000 --max-rows 2 --state s", 1, "tells how many a unit has"),
     ] {
         let output = place.create(more);
         assert_eq!(code(&output), expected, "{more}: {}", stderr(&output));

@@ -9,8 +9,9 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::serialized_reader::ReadOptionsBuilder;
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
-use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
+use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type, TypePtr};
 use siphasher::sip128::{Hasher128, SipHasher24};
 use std::hash::Hasher;
 use std::panic::AssertUnwindSafe;
@@ -23,8 +24,11 @@ const CHECKSUM: usize = 16;
 const CHECKSUM_KEY: &[u8; 16] = b"Tamis: checksum.";
 /// What distinguishes releases from other tables.
 const FORMAT: &[u8] = b"tamis.format";
-/// More do not fit into a file that is not too long.
-const MOST_HEAVY: i64 = 1 << 27;
+
+/// Sorted, n random 64-bit numbers are told by n·(64 − log₂ n) bits at least: by more than four bytes each, up to n = 2³².
+pub(super) fn check_heavy(heavy: u64, bytes: u64) -> Result<(), FileError> {
+    if heavy <= bytes / 4 { Ok(()) } else { Err(FileError::HeavyBytes(heavy)) }
+}
 
 /// Nothing is written that the library could not write: into memory, a schema of its own.
 fn internal(error: ParquetError) -> FileError {
@@ -160,6 +164,9 @@ fn footer_start(bytes: &[u8]) -> Option<usize> {
 /// A file whose checksum holds.
 pub(super) struct Container {
     reader: SerializedFileReader<Bytes>,
+    has_keys: bool,
+    /// How many there are.
+    bytes: u64,
 }
 
 impl Container {
@@ -178,8 +185,10 @@ impl Container {
         if !holds {
             return Err(FileError::Damaged);
         }
-        let reader = guarded(|| SerializedFileReader::new(Bytes::from(bytes)))?;
-        Ok(Self { reader })
+        let bytes = Bytes::from(bytes);
+        let of = |has_keys| guarded(|| reader_of(&bytes, has_keys)).map(|reader| (reader, has_keys));
+        let (reader, has_keys) = of(false).or_else(|_| of(true))?;
+        Ok(Self { reader, has_keys, bytes: bytes.len() as u64 })
     }
 
     /// What is said of the values.
@@ -191,14 +200,15 @@ impl Container {
     /// The columns: so many values, and heavy keys below them or not.
     pub(super) fn table(&self, rows: u32, has_keys: bool) -> Result<(Vec<i64>, Vec<Heavy>), FileError> {
         let metadata = self.reader.metadata();
-        if schema(has_keys).map_err(internal)?.get_fields() != metadata.file_metadata().schema().get_fields() {
+        if self.has_keys != has_keys {
             let columns = if has_keys { "key and value" } else { "value alone" };
             return Err(FileError::Contents(format!("the columns must be {columns}, as this program writes them")));
         }
         let lengths: Vec<i64> = metadata.row_groups().iter().map(|group| group.num_rows()).collect();
         let heavy = match lengths[..] {
             [values] if values == i64::from(rows) => 0,
-            [values, heavy] if values == i64::from(rows) && has_keys && (1..=MOST_HEAVY).contains(&heavy) => {
+            [values, heavy] if values == i64::from(rows) && has_keys && heavy > 0 => {
+                check_heavy(heavy.cast_unsigned(), self.bytes)?;
                 heavy as usize
             }
             _ => return Err(FileError::Contents(format!("{rows} values are wanted, got groups of {lengths:?}"))),
@@ -235,6 +245,14 @@ impl Container {
         }
         Ok(values)
     }
+}
+
+/// A reader that takes the schema of a release for granted, whatever the file says: of a forged one the library would believe
+/// how many columns there are, and reserve memory for 2³¹ of them. It is an error if rows have other columns than this.
+fn reader_of(bytes: &Bytes, has_keys: bool) -> Result<SerializedFileReader<Bytes>, ParquetError> {
+    let schema = Arc::new(SchemaDescriptor::new(schema(has_keys)?));
+    let options = ReadOptionsBuilder::new().with_parquet_schema(schema).build();
+    SerializedFileReader::new_with_options(bytes.clone(), options)
 }
 
 /// The library panics on some files that were made to be wrong, where an error would do.
@@ -279,6 +297,34 @@ mod tests {
                 let _ = ReleaseFile::read(&forged(bytes)[..]);
             }
         }
+    }
+
+    /// The library would reserve 16 GiB for so many columns.
+    #[test]
+    fn what_a_footer_says_of_its_schema_is_not_believed() {
+        let original = written(&example(HeavyKeys::Off, 1, |builder| builder));
+        let root = b"release\x15\x02";
+        let end = original.windows(root.len()).position(|window| window == root).unwrap() + root.len();
+        // 2³¹ − 1 columns, which take four bytes more to say.
+        let mut many = [&original[..end - 1], &[0xfe, 0xff, 0xff, 0xff, 0x0f], &original[end..]].concat();
+        let length = many.len() - 8..many.len() - 4;
+        let footer = 4 + u32::from_le_bytes(many[length.clone()].try_into().unwrap());
+        many[length].copy_from_slice(&footer.to_le_bytes());
+        assert!(ReleaseFile::read(&forged(many)[..]).is_ok());
+    }
+
+    /// They would take memory out of proportion to the file.
+    #[test]
+    fn heavy_keys_that_compress_to_nothing_are_refused() {
+        let file = example(HeavyKeys::On, 1, |builder| builder);
+        let counts: Vec<_> = (0..1 << 17).map(|key| (Fingerprint::raw(key), 100)).collect();
+        let bytes = to_bytes(&metadata::of(&file), &[0; 64], Some(&counts)).unwrap();
+        assert!(bytes.len() < 20_000, "{}", bytes.len());
+        assert!(matches!(ReleaseFile::read(&bytes[..]), Err(FileError::HeavyBytes(131_072))));
+        let (plan, seed) = (file.release.plan().clone(), file.release.family().seed());
+        let release = crate::ProjectionRelease::restore(plan, seed, vec![0; 64], counts).unwrap();
+        let file = ReleaseFile { release, ..file };
+        assert!(matches!(file.write(&mut Vec::new()), Err(FileError::HeavyBytes(131_072))));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a release file says of its values: texts under names, and the way back.
 
-use super::{FileError, ReleaseFile};
+use super::{FileError, ReleaseFile, Unit};
 use crate::release::Stated;
 use crate::{Noise, Plan, ProjectionError, Seed, Shape, Signs};
 use std::collections::BTreeMap;
@@ -24,19 +24,27 @@ pub(super) fn of(file: &ReleaseFile) -> Vec<(&'static str, String)> {
     let mut said = vec![
         ("format", VERSION.to_owned()),
         ("mechanism", MECHANISM.to_owned()),
-        ("privacy", plan.privacy()),
+        ("privacy", file.privacy()),
         ("epsilon", plan.cost.epsilon().to_string()),
         ("delta", plan.cost.delta().to_string()),
         ("neighbours", plan.neighbours.to_string()),
-        ("unit", file.unit.clone()),
-        ("rows_per_unit", plan.rows_per_unit.to_string()),
     ];
+    said.extend(of_unit(&file.unit));
+    said.push(("rows_per_unit", plan.rows_per_unit.to_string()));
     said.extend(of_sketch(plan, file.release.family().seed()));
     said.extend(plan.heavy.iter().flat_map(|heavy| of_heavy(plan, heavy)));
     said.extend(of_keys(&file.keys));
     said.extend(of_stated(&plan.stated));
     said.extend(file.records.map(|records| ("records", records.to_string())));
     said
+}
+
+fn of_unit(unit: &Unit) -> Vec<(&'static str, String)> {
+    match unit {
+        Unit::Row => vec![("unit", "row".to_owned())],
+        Unit::Record => vec![("unit", "record".to_owned())],
+        Unit::Column(name) => vec![("unit", "column".to_owned()), ("unit_column", name.clone())],
+    }
 }
 
 fn of_sketch(plan: &Plan, seed: Seed) -> Vec<(&'static str, String)> {
@@ -100,7 +108,7 @@ pub(super) struct Metadata {
     pub(super) plan: Plan,
     pub(super) seed: Seed,
     pub(super) keys: Keys,
-    pub(super) unit: String,
+    pub(super) unit: Unit,
     pub(super) records: Option<u64>,
 }
 
@@ -117,7 +125,7 @@ impl Metadata {
             plan: plan(&mut said)?.checked()?,
             seed: Seed(said.bytes("seed")?),
             keys: keys(&mut said)?,
-            unit: said.text("unit")?.to_owned(),
+            unit: unit(&mut said)?,
             records: said.number_if_any("records")?,
         };
         said.is_empty()?;
@@ -148,6 +156,14 @@ fn plan(said: &mut Said) -> Result<Plan, FileError> {
         heavy,
         stated: stated(said)?,
         explanation: String::new(),
+    })
+}
+
+fn unit(said: &mut Said) -> Result<Unit, FileError> {
+    Ok(match said.one_of("unit", ["row", "record", "column"])? {
+        "row" => Unit::Row,
+        "record" => Unit::Record,
+        _ => Unit::Column(said.text("unit_column")?.to_owned()),
     })
 }
 
@@ -243,7 +259,7 @@ impl<'file> Said<'file> {
         Ok(Budget::approximate(epsilon, self.parse(delta, "0 or a number from 1e-300 to 1")?))
     }
 
-    fn one_of(&mut self, name: &str, wanted: [&'static str; 2]) -> Result<&'static str, FileError> {
+    fn one_of<const N: usize>(&mut self, name: &str, wanted: [&'static str; N]) -> Result<&'static str, FileError> {
         let text = self.text(name)?;
         wanted.into_iter().find(|word| *word == text).ok_or_else(|| entry(name, text, &wanted.join(" or ")))
     }
@@ -370,7 +386,7 @@ mod tests {
         let error = read(&entries).map(|_| ()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the release has format 2, and this version of tamis reads format 1: use a newer version"
+            "the release has format \"2\", and this version of tamis reads format 1: use a newer version"
         );
     }
 
@@ -386,6 +402,8 @@ mod tests {
             ("delta", "-1e-9"),
             ("delta", "1"),
             ("neighbours", "any"),
+            ("unit", "person"),
+            ("unit", "column"), // then its name is missing
             ("rows_per_unit", "0"),
             ("rows_per_unit", "-1"),
             ("rows_per_unit", "4294967297"),

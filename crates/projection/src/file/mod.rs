@@ -15,8 +15,9 @@
 //! | `privacy` | the promise, in a sentence. For people: it is not read back |
 //! | `epsilon`, `delta` | what the release spends: exact decimals or fractions |
 //! | `neighbours` | `add-remove` or `substitute` |
-//! | `unit` | whose privacy it is: `row`, or the column whose values are the units |
-//! | `rows_per_unit` | L: how many rows of the table a unit has at most |
+//! | `unit` | whose privacy it is: `row`, `record` (of a table that was counted) or `column`: see [`Unit`] |
+//! | `unit_column` | only with `column`: the column whose values tell units apart |
+//! | `rows_per_unit` | L: how many rows of the table, or counted records, a unit has at most |
 //! | `signs` | `sparse` or `dense`: see [`family`](crate::family) |
 //! | `width`, `nonzeros`, `independence` | T, s (not with dense signs: it would be T), r |
 //! | `family`, `seed` | version of the [family](crate::family), 1, and its seed: 64 hexadecimal digits |
@@ -29,7 +30,7 @@
 //! | `key_kind`, `key_bits` | [`text` or `bits`](tamis_queries::keys); of bits the names, a JSON array, lowest bit first |
 //! | `fingerprint`, `fingerprint_key` | `SipHash-2-4`, and its key: 32 hexadecimal digits |
 //! | `stated_…` | what was stated to plan by: `records`, `key_multiplicity`, `support`, `queries`, `beta` |
-//! | `records` | n, only if it is public |
+//! | `records` | n, if it was to be published: only under `substitute`, with L = 1 and no `unit_column` |
 //!
 //! Nothing else is accepted.
 //!
@@ -55,6 +56,13 @@
 //! file that promises more privacy than its noise gives is refused as far as that can be told
 //! from what it says.
 //!
+//! # Files of strangers
+//! Reading takes 8 bytes a row in memory and as much again while it is decoded (dense signs: up to 20 in all), and 32 a heavy
+//! key. The latter is in proportion to the file, of which a heavy key takes 4 bytes at least; the former is not, since values
+//! without noise, at a very large ε, compress to nothing: a file of 150 kB may have 2²⁶ rows, and take a gigabyte. Time is
+//! bounded by seconds, for the rows and for the [signs of heavy keys](crate::heavy#answers). A forged page may say that it
+//! unpacks to 2 GiB. Who reads files of strangers on a small machine does so in a process of its own.
+//!
 //! # Size
 //! The values are nearly incompressible, by their noise. Up to 256 different ones are written as a byte each and compressed to
 //! within 2 % of their entropy, which no encoding of integers that Parquet has comes near by itself: at the default (2²⁰ rows,
@@ -74,6 +82,7 @@ use crate::{ProjectionError, ProjectionRelease, SignFamily, heavy};
 use container::Container;
 use metadata::Metadata;
 use std::io::{Read, Write};
+use tamis_noise::Neighbours;
 use tamis_queries::{ConjunctionError, KeyError, Keys};
 
 /// A release as it is published: all that whoever asks must know.
@@ -81,7 +90,7 @@ use tamis_queries::{ConjunctionError, KeyError, Keys};
 /// ```
 /// use rand::{SeedableRng, rngs::StdRng};
 /// use tamis_noise::{Budget, Epsilon, Neighbours};
-/// use tamis_projection::{ProjectionRelease, ReleaseFile};
+/// use tamis_projection::{ProjectionRelease, ReleaseFile, Unit};
 /// use tamis_queries::{FingerprintKey, Histogram, KeyKind, Keys, SparseQuery};
 ///
 /// let keys = Keys::new(["email"], KeyKind::Text, FingerprintKey::new([7; 16]))?; // a fresh one in earnest
@@ -91,7 +100,7 @@ use tamis_queries::{ConjunctionError, KeyError, Keys};
 /// let release = plan.release(&table.build(), &mut StdRng::seed_from_u64(1))?; // from the operating system in earnest
 ///
 /// let mut bytes = Vec::new();
-/// ReleaseFile { release, keys, unit: "row".to_owned(), records: None }.write(&mut bytes)?;
+/// ReleaseFile { release, keys, unit: Unit::Row, records: None }.write(&mut bytes)?;
 ///
 /// let file = ReleaseFile::read(&bytes[..])?;
 /// assert!(file.describe().contains(&("epsilon", "1".to_owned())));
@@ -105,10 +114,51 @@ pub struct ReleaseFile {
     pub release: ProjectionRelease,
     /// How to name keys as the release does.
     pub keys: Keys,
-    /// Whose privacy it is: `row`, or the name of the column whose values are the units.
-    pub unit: String,
-    /// n, only if it is public: as a rule it is not under add-remove neighbours.
+    /// Whose privacy it is.
+    pub unit: Unit,
+    /// n, if it is to be published. It may be only where it is the same in all neighbours: if each unit is exactly one row or
+    /// counted record (L = 1, and no column that tells units apart: one of those may have no row) and is replaced. Nobody's
+    /// presence is hidden then.
     pub records: Option<u64>,
+}
+
+/// What is added, removed or replaced between neighbours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// So many rows of the table, at the word of whoever released it.
+    Row,
+    /// So many of the records that the rows of the table count, at the same word. It is not a row, which may count thousands.
+    Record,
+    /// All rows with the same value in this column: those beyond L were dropped.
+    Column(String),
+}
+
+impl Unit {
+    /// What a unit is, in a sentence for people, where each has at most L rows.
+    ///
+    /// ```
+    /// use tamis_projection::Unit;
+    /// assert_eq!(Unit::Row.in_words(1), "A unit is a row of the table.");
+    /// ```
+    pub fn in_words(&self, rows_per_unit: u32) -> String {
+        match (self, rows_per_unit) {
+            (Self::Row, 1) => "A unit is a row of the table.".to_owned(),
+            (Self::Row, most) => {
+                format!("That a unit has at most {most} rows of the table is the word of whoever released it.")
+            }
+            (Self::Record, 1) => {
+                "A unit is one of the records that the table counts, not a row of the table, which may count many."
+                    .to_owned()
+            }
+            (Self::Record, most) => format!(
+                "Rows are here the records that the table counts, not its own rows, which may count many; that a unit has at \
+                 most {most} is the word of whoever released it."
+            ),
+            (Self::Column(name), _) => {
+                format!("A unit is all rows with the same {name:?}; those beyond the most were dropped.")
+            }
+        }
+    }
 }
 
 /// A file that cannot be written, or that is no release, or not one that this version can use.
@@ -134,16 +184,16 @@ pub enum FileError {
     #[error("the release is damaged, or another program rewrote it: its checksum does not hold; copy it anew")]
     Damaged,
     /// A format that this version does not know.
-    #[error("the release has format {0}, and this version of tamis reads format 1: use a newer version")]
+    #[error("the release has format {0:?}, and this version of tamis reads format 1: use a newer version")]
     Format(String),
     /// Nothing under a name.
     #[error("the release says nothing under {0}")]
     Missing(String),
     /// Two texts under one name.
-    #[error("the release says two things under {0}")]
+    #[error("the release says two things under {0:?}")]
     Twice(String),
     /// A name that this format does not have.
-    #[error("the release says something under {0}, which format 1 does not know")]
+    #[error("the release says something under {0:?}, which format 1 does not know")]
     Unknown(String),
     /// A text that is not what it should be.
     #[error("the release says {text:?} under {name}, which should be {wanted}")]
@@ -155,6 +205,14 @@ pub enum FileError {
         /// What would be right.
         wanted: String,
     },
+    /// A number of records that is not public.
+    #[error(
+        "the number of records may be published only under substitute neighbours, with units of exactly one row or counted record"
+    )]
+    Records,
+    /// Heavy keys that were not made by hashing.
+    #[error("{0} heavy keys take {least} bytes and more, since fingerprints are random; this file has fewer", least = .0 * 4)]
+    HeavyBytes(u64),
     /// Other columns or rows.
     #[error("the release does not hold what it says it does: {0}")]
     Contents(String),
@@ -179,10 +237,13 @@ impl ReleaseFile {
     /// Cost: the file twice in memory; 30 ms a million values if they are few different ones, else some seconds.
     ///
     /// # Errors
-    /// If `to` fails, or the file would be longer than [`MAX_BYTES`](Self::MAX_BYTES): there are too many heavy keys.
+    /// If `to` fails, or the file would be longer than [`MAX_BYTES`](Self::MAX_BYTES): there are too many heavy keys. If they take
+    /// fewer than 4 bytes each, which fingerprints do not. If [`records`](Self::records) is given where it is not public.
     pub fn write<W: Write>(&self, mut to: W) -> Result<(), FileError> {
+        self.check_records()?;
         let (values, heavy) = (self.release.residual(), self.release.plan().heavy().map(|_| self.release.heavy()));
         let bytes = container::to_bytes(&metadata::of(self), values, heavy)?;
+        container::check_heavy(self.release.heavy().len() as u64, bytes.len() as u64)?;
         if bytes.len() as u64 > Self::MAX_BYTES {
             return Err(FileError::TooLong);
         }
@@ -205,12 +266,28 @@ impl ReleaseFile {
         let Metadata { plan, seed, keys, unit, records } = Metadata::read(file.metadata())?;
         let (mut values, heavy) = file.table(plan.shape().width(), plan.heavy().is_some())?;
         // Before the sum, so that it cannot overflow; below, a sum that would is out of range, too.
-        heavy::check(plan.heavy(), &heavy)?;
+        heavy::check(&plan, &heavy)?;
         if !heavy.is_empty() {
             let sketch = SignFamily::new(plan.shape(), seed).sum(&heavy);
             values.iter_mut().zip(sketch).for_each(|(value, sum)| *value = value.saturating_add(sum));
         }
-        Ok(Self { release: ProjectionRelease::restore(plan, seed, values, heavy)?, keys, unit, records })
+        let file = Self { release: ProjectionRelease::restore(plan, seed, values, heavy)?, keys, unit, records };
+        file.check_records()?;
+        Ok(file)
+    }
+
+    fn check_records(&self) -> Result<(), FileError> {
+        let plan = self.release.plan();
+        let is_public = plan.neighbours() == Neighbours::Substitute
+            && plan.rows_per_unit() == 1
+            && !matches!(self.unit, Unit::Column(_));
+        if self.records.is_none() || is_public { Ok(()) } else { Err(FileError::Records) }
+    }
+
+    /// What is promised, and to whom, in words: [`Plan::privacy`](crate::Plan::privacy) and [`Unit::in_words`].
+    pub fn privacy(&self) -> String {
+        let plan = self.release.plan();
+        format!("{} {}", plan.privacy(), self.unit.in_words(plan.rows_per_unit()))
     }
 
     /// All that the file says, name by name, as the table in the [module](self) has them, but for the program that wrote it.
@@ -241,6 +318,38 @@ mod tests {
         let values = (0..64).map(|row| row % 7 - 3).collect();
         let release = ProjectionRelease::restore(plan, Seed([5; 32]), values, counts).unwrap();
         let keys = Keys::new(["name"], KeyKind::Text, FingerprintKey::new([7; 16])).unwrap();
-        ReleaseFile { release, keys, unit: "row".to_owned(), records: None }
+        ReleaseFile { release, keys, unit: Unit::Row, records: None }
+    }
+
+    /// Exactly where all neighbours have as many.
+    #[test]
+    fn the_number_of_records_is_published_only_where_it_is_public() {
+        let column = Unit::Column("person".to_owned());
+        for (neighbours, rows_per_unit, unit, is_public) in [
+            (Neighbours::Substitute, 1, Unit::Row, true),
+            (Neighbours::Substitute, 1, Unit::Record, true),
+            (Neighbours::Substitute, 1, column, false),
+            (Neighbours::Substitute, 2, Unit::Row, false),
+            (Neighbours::AddRemove, 1, Unit::Row, false),
+            (Neighbours::AddRemove, 1, Unit::Record, false),
+        ] {
+            let builder = ProjectionRelease::builder(Budget::pure("1".parse().unwrap()), neighbours, rows_per_unit);
+            let plan = builder.width(64).build().unwrap();
+            let release = ProjectionRelease::restore(plan, Seed([5; 32]), vec![0; 64], Vec::new()).unwrap();
+            let keys = Keys::new(["name"], KeyKind::Text, FingerprintKey::new([7; 16])).unwrap();
+            let file = ReleaseFile { release, keys, unit, records: Some(123_456) };
+            let mut bytes = Vec::new();
+            let case = format!("{neighbours} {rows_per_unit} {:?}", file.unit);
+            match file.write(&mut bytes) {
+                Ok(()) => assert!(is_public, "{case}"),
+                Err(error) => assert!(!is_public && matches!(error, FileError::Records), "{case}"),
+            }
+            // A file that another program made.
+            let forged = container::to_bytes(&metadata::of(&file), file.release.values(), None).unwrap();
+            match ReleaseFile::read(&forged[..]) {
+                Ok(read) => assert!(is_public && read.records == Some(123_456), "{case}"),
+                Err(error) => assert!(!is_public && matches!(error, FileError::Records), "{case}"),
+            }
+        }
     }
 }
