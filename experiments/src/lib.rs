@@ -7,15 +7,24 @@
 //! | [`composition`] | what composition theorems cost in noise |
 //! | [`projection_accuracy`] | errors of projection releases over everything that can be chosen, their intervals, the theorem, and what else one could use |
 //! | [`projection_independence`] | how independent signs must be |
+//! | [`smw_accuracy`] | sessions: how far off in every mode, how many corrections, who wins on a real workload, an attack |
+//! | [`smw_universe`] | that neither time nor error of a session knows the universe, and what does |
+//! | [`conjunctions`] | all conjunctions of a class: records they need, time they take, both engines |
 //!
-//! An experiment has nothing in it but claim, sweep, trial, columns, checks and plots; [`run`] and [`means`] hold what
-//! two of them share: a run of the sparse vector, by our plans or by the book's figures; how well a mean is known. To add one, write its module and
-//! name it below, its one-line binary, and a line in `src/bin/reproduce.rs`.
+//! An experiment has nothing in it but claim, sweep, trial, columns, checks and plots. What two of them share is in
+//! [`run`] (a run of the sparse vector, by our plans or by the book's figures), [`sessions`] (sessions of every kind
+//! behind one function), [`means`] (how well a mean is known) and [`claims`] (what a row claims). To add one, write its
+//! module and name it below, its one-line binary, and a line in `src/bin/reproduce.rs`.
 
+pub mod claims;
 pub mod composition;
+pub mod conjunctions;
 pub mod means;
 pub mod projection_accuracy;
 pub mod projection_independence;
 pub mod run;
+pub mod sessions;
+pub mod smw_accuracy;
+pub mod smw_universe;
 pub mod svt_accuracy;
 pub mod svt_monitoring;

@@ -34,6 +34,7 @@ use tamis_harness::{
 use tamis_oracle::statistics::{clopper_pearson_lower, clopper_pearson_upper};
 use world::{Data, Lists, World};
 
+use crate::claims::together;
 use crate::means::{DEVIATIONS, mean_and_deviation};
 
 /// Of all guarantees.
@@ -225,14 +226,6 @@ fn sizes(errors: &[f64]) -> [f64; 3] {
     let mean = |of: fn(&f64) -> f64| errors.iter().map(of).sum::<f64>() / errors.len() as f64;
     let worst = errors.iter().fold(0.0, |worst, error| error.abs().max(worst));
     [mean(|error| error.powi(2)), mean(|error| error.abs()), worst]
-}
-
-/// All that a row claims, as one finding: the worst verdict, all reasons.
-fn together<const N: usize>(findings: [(&str, Option<Finding>); N]) -> Option<Finding> {
-    let made = || findings.iter().filter_map(|(name, finding)| Some((name, finding.as_ref()?)));
-    let verdict = made().map(|(_, finding)| finding.verdict).max()?;
-    let reasons: Vec<String> = made().map(|(name, finding)| format!("{name}: {}", finding.because)).collect();
-    Some(Finding { verdict, because: reasons.join("; ") })
 }
 
 fn measured(_: &Case, sample: &Sample) -> f64 {

@@ -5,13 +5,13 @@ mod report;
 use crate::arguments::{number, wrong};
 use crate::failure::Failure;
 use crate::input::Source;
-use crate::output::Format;
+use crate::output::{Format, note};
 use crate::questions::{Question, Questions};
 use rayon::prelude::*;
 use report::{Answered, Report};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use tamis::projection::ReleaseFile;
+use tamis::projection::{ReleaseFile, Unit};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -72,6 +72,16 @@ pub struct Arguments {
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let level = level(&arguments.level)?;
     let file = read(&arguments.release)?;
+    if let Unit::Column(name) = &file.unit {
+        let most = file.release.plan().rows_per_unit();
+        note(
+            arguments.quiet,
+            &format!(
+                "note: counts are of at most {most} of the rows with the same {name:?}: those beyond were dropped, so that true \
+                 counts may be higher than the intervals say"
+            ),
+        );
+    }
     let mut report = Report::new(level, arguments.format, arguments.quiet);
     let questions = match &arguments.queries {
         Some(queries) => Questions::of_file(&Source::of(queries), &file.keys)?,

@@ -53,14 +53,19 @@ impl Failure {
     }
 
     /// The same, with more advice.
-    pub fn advising(self, more: &str) -> Self {
-        let longer = |Complaint { message, help }| Complaint { message, help: format!("{help}; {more}") };
-        match self {
-            Self::Refused(complaint) => Self::Refused(longer(complaint)),
-            Self::Input(complaint) => Self::Input(longer(complaint)),
-            Self::Machine(complaint) => Self::Machine(longer(complaint)),
-            other => other,
+    pub fn advising(mut self, more: &str) -> Self {
+        if let Self::Refused(complaint) | Self::Input(complaint) | Self::Machine(complaint) = &mut self {
+            complaint.help = format!("{}; {more}", complaint.help);
         }
+        self
+    }
+
+    /// The same, where the message alone does not say which of several inputs it is about.
+    pub fn about(mut self, source: impl fmt::Display) -> Self {
+        if let Self::Refused(complaint) | Self::Input(complaint) | Self::Machine(complaint) = &mut self {
+            complaint.message.insert_str(0, &format!("{source}, "));
+        }
+        self
     }
 
     /// What was wrong, without the advice.

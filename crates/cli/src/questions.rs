@@ -133,9 +133,11 @@ fn list(file: &Path, keys: &Keys, quiet: bool) -> Result<Question, Failure> {
     let mut lines = source.lines()?;
     let mut fields = Fields::new();
     let mut fingerprints = Vec::new();
+    let mut spelling = Spelling::default();
     loop {
         let number = lines.number() + 1;
-        let Some(line) = lines.next()? else { break };
+        let Some(line) = lines.next().map_err(|failure| failure.about(&source))? else { break };
+        spelling.look_at(line);
         let fingerprint = listed(line, number, keys, &mut fields)
             .map_err(|fault| Failure::input(format_args!("{source}, line {number}: {fault}"), wanted(keys)))?;
         if number == 1 && line == keys.columns().join(",") {
@@ -149,12 +151,41 @@ fn list(file: &Path, keys: &Keys, quiet: bool) -> Result<Question, Failure> {
         fingerprints.push(fingerprint);
     }
     let lines = fingerprints.len();
+    if keys.columns().len() == 1 {
+        spelling.notes(lines).iter().for_each(|text| note(quiet, &format!("note: {source}: {text}")));
+    }
     let query = SparseQuery::count(fingerprints);
     let merged = (lines - query.support()) as u64;
     if merged > 0 {
         note(quiet, &format!("{source}: {} listed before, counted once", plural(merged, "key")));
     }
     Ok(Question { name: list_name(file), place: source.to_string(), asked: Asked::Listed(query) })
+}
+
+/// What a list has from the program that wrote it, more likely than from the table.
+#[derive(Default)]
+struct Spelling {
+    in_quotes: usize,
+    blank_at_an_end: usize,
+}
+
+impl Spelling {
+    fn look_at(&mut self, line: &str) {
+        self.in_quotes += usize::from(line.len() > 1 && line.starts_with('"') && line.ends_with('"'));
+        self.blank_at_an_end += usize::from(line.starts_with([' ', '\t']) || line.ends_with([' ', '\t']));
+    }
+
+    fn notes(&self, lines: usize) -> Vec<String> {
+        let mut notes = Vec::new();
+        if lines > 0 && self.in_quotes == lines {
+            notes.push("every line is in double quotes, which are taken for part of the key".to_owned());
+        }
+        if self.blank_at_an_end > 0 {
+            let lines = plural(self.blank_at_an_end as u64, "line");
+            notes.push(format!("blanks at the start or end of a line are taken for part of the key: {lines}"));
+        }
+        notes
+    }
 }
 
 /// A key in a line: of one column, the line as it is.

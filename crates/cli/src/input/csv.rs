@@ -116,7 +116,7 @@ impl Fields {
             let Some((part, after)) = text.split_once('"') else {
                 return Err(Failure::input(
                     format_args!("line {number} has a quote that is not closed on the same line"),
-                    "close it; a quote inside a quoted field is written twice",
+                    "close it; cells that span lines are not read, and a quote inside a quoted field is written twice",
                 ));
             };
             self.field += part;

@@ -77,6 +77,9 @@ impl Lines {
         if self.number == 1 && self.bytes.starts_with("\u{feff}".as_bytes()) {
             self.bytes.drain(.."\u{feff}".len());
         }
+        if self.number == 1 && (self.bytes.starts_with(b"\xff\xfe") || self.bytes.starts_with(b"\xfe\xff")) {
+            return Err(malformed(1, "starts as UTF-16 does"));
+        }
         if self.bytes.contains(&0) {
             return Err(malformed(self.number, "holds a NUL byte"));
         }

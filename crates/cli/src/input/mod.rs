@@ -27,8 +27,8 @@
 //! | --- | --- |
 //! | blanks, letter case, Unicode forms, look-alikes | kept as they are: other bytes are another key |
 //! | an empty cell, null in Parquet | the empty key; as a unit refused, since its rows are not one unit's |
-//! | whole numbers, decimals, dates, times in Parquet | the text that a CSV file would hold |
-//! | floating-point numbers, booleans, lists in Parquet | refused |
+//! | whole numbers, decimals, dates in Parquet | the text that a CSV file would hold |
+//! | floating-point numbers, times, booleans, lists in Parquet | refused |
 //! | packed booleans | exactly as many hexadecimal digits as the width needs, else refused |
 
 mod csv;
@@ -110,6 +110,9 @@ enum Opened {
     Parquet(File),
 }
 
+/// What is wanted where rows are.
+const TABLE: &str = "a table as CSV or Parquet";
+
 /// How much of a file is read at a time, in bytes.
 const AHEAD: usize = 1 << 16;
 
@@ -131,7 +134,7 @@ impl Source {
 
     /// Starts reading. With `follow`, a file that ends is waited upon for more.
     pub fn open(&self, columns: &Columns, follow: bool) -> Result<Rows, Failure> {
-        match self.begin()? {
+        match self.begin(TABLE)? {
             Opened::Stream(text) => self.rows(text, columns),
             Opened::Plain(file) if follow => self.rows(Box::new(BufReader::new(Following { file, read: 0 })), columns),
             Opened::Plain(file) => self.rows(Box::new(BufReader::new(file)), columns),
@@ -141,7 +144,7 @@ impl Source {
 
     /// Opens a table and finds its columns, before any row is read.
     pub fn table(&self, columns: &[(&str, Role)], progress: &Progress) -> Result<Table, Failure> {
-        match self.begin()? {
+        match self.begin(TABLE)? {
             Opened::Stream(text) => Table::of_text(Box::new(progress.counting(text)), self, columns),
             Opened::Plain(file) => {
                 progress.expect(file.metadata().map_or(0, |metadata| metadata.len()));
@@ -153,7 +156,7 @@ impl Source {
 
     /// The lines of a text.
     pub fn lines(&self) -> Result<Lines, Failure> {
-        let text: Box<dyn BufRead> = match self.begin()? {
+        let text: Box<dyn BufRead> = match self.begin("text, one key or query a line")? {
             Opened::Stream(text) => text,
             Opened::Plain(file) => Box::new(BufReader::with_capacity(AHEAD, file)),
             Opened::Parquet(_) => {
@@ -166,8 +169,14 @@ impl Source {
         Ok(Lines::new(text, self.clone()))
     }
 
-    /// Opens the source and finds out what it is.
-    fn begin(&self) -> Result<Opened, Failure> {
+    /// Opens the source and finds out what it is, which should be `wanted`.
+    fn begin(&self, wanted: &str) -> Result<Opened, Failure> {
+        let unreadable = |source: &Self, error: &io::Error| {
+            Failure::input(
+                format_args!("cannot read {source}: {error}"),
+                format_args!("give a file that can be read ({wanted}), or `-` for standard input"),
+            )
+        };
         match self {
             Self::Stdin => {
                 let mut stdin = io::stdin().lock();
@@ -225,7 +234,7 @@ pub fn decimal(text: &str) -> Option<Rational> {
 fn unreadable(source: &Source, error: &io::Error) -> Failure {
     Failure::input(
         format_args!("cannot read {source}: {error}"),
-        "give a file that can be read (a table as CSV or Parquet), or `-` for standard input",
+        "give a file that can be read to its end, or `-` for standard input",
     )
 }
 

@@ -66,7 +66,7 @@ impl Table {
         for (name, role) in columns {
             let column = opened.column(name)?;
             match role {
-                Role::Name => require(is_name(&column), &column, "text, whole numbers, dates or times")?,
+                Role::Name => require(is_name(&column), &column, "text, whole numbers or dates")?,
                 Role::Number => require(is_number(&column), &column, "whole or floating-point numbers or decimals")?,
             }
             found.push(column);
@@ -234,7 +234,7 @@ fn require(usable: bool, column: &Arc<Type>, wanted: &str) -> Result<(), Failure
     }
     Err(Failure::input(
         format_args!("the column {:?} does not hold {wanted}", column.name()),
-        "choose another column, or convert it before",
+        "choose another column, or convert it before, for example to text",
     ))
 }
 
@@ -258,10 +258,12 @@ fn is_number(column: &Type) -> bool {
         }
 }
 
-/// Not floating-point numbers: there is more than one text for each, and a list could not know which was meant.
+/// Not floating-point numbers, nor times: there is more than one text for each, and a list could not know which was meant.
 fn is_name(column: &Type) -> bool {
     let float = matches!(column.get_physical_type(), PhysicalType::FLOAT | PhysicalType::DOUBLE);
-    is_text_or_time(column) || is_number(column) && !float
+    let time =
+        is_text_or_time(column) && !matches!(single_value(column), Some(ConvertedType::UTF8 | ConvertedType::DATE));
+    !time && (is_text_or_time(column) || is_number(column) && !float)
 }
 
 fn is_text_or_time(column: &Type) -> bool {

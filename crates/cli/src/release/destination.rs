@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use tamis::projection::ReleaseFile;
+use tamis::projection::{FileError, ReleaseFile};
 use tempfile::NamedTempFile;
 
 /// A place that a file can be written to.
@@ -48,6 +48,18 @@ impl Destination {
                     "give the name of an ordinary file: only those are replaced by --force",
                 ));
             }
+            if !is_release(path) {
+                return Err(Failure::input(
+                    format_args!("--out: {shown} is no release, and --force replaces releases only"),
+                    "give another name, or remove the file yourself",
+                ));
+            }
+        }
+        if !folder.is_dir() {
+            return Err(Failure::input(
+                format_args!("--out: there is no folder {folder:?}"),
+                "make it before, or give a folder that exists",
+            ));
         }
         let destination = |permissions| Self { path: path.to_owned(), folder: folder.clone(), permissions, force };
         // Empty, and taken away again at once: to know that one can be made, and how readable it is.
@@ -55,7 +67,7 @@ impl Destination {
             let (folder, kind) = (folder.display(), error.kind());
             Failure::input(
                 format_args!("--out: cannot write to the folder {folder}: {kind}"),
-                "give a folder that exists",
+                "give a folder that can be written to",
             )
         })?;
         let destination = destination(present.map_or(probe, |present| present.permissions()));
@@ -142,10 +154,19 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 }
 
 fn exists(path: &Path) -> Failure {
-    Failure::input(
-        format_args!("--out: {} exists", path.display()),
-        "give another name, or replace it with --force; a second release of the same data spends its budget again",
-    )
+    let help = if is_release(path) {
+        "give another name, or replace it with --force; a second release of the same data spends its budget again"
+    } else {
+        "give another name"
+    };
+    Failure::input(format_args!("--out: {} exists", path.display()), help)
+}
+
+/// Of whatever version, and damaged or not.
+fn is_release(path: &Path) -> bool {
+    use FileError::{CutShort, Foreign, Io, NotParquet};
+    let read = File::open(path).map_err(Io).and_then(ReleaseFile::read);
+    path.is_file() && !matches!(read, Err(Io(_) | NotParquet | CutShort | Foreign))
 }
 
 fn interrupted(path: &Path) -> Failure {

@@ -98,7 +98,8 @@ fn lists_are_lines() {
     assert_eq!(value(b"ann\nbob\n"), (4.0, String::new()));
     assert_eq!(value(b"\xef\xbb\xbfann\r\nbob"), (4.0, String::new()));
     // With one column a comma is a comma, and a blank is a blank.
-    assert_eq!(value(b"a,b\n ann\n\"ann\"\n"), (1.0, String::new()));
+    let note = "note: FILE: blanks at the start or end of a line are taken for part of the key: 1 line\n";
+    assert_eq!(value(b"a,b\n ann\n\"ann\"\n"), (1.0, note.to_owned()));
     assert_eq!(value(b""), (0.0, String::new()));
     assert_eq!(value(b"ann\nbob\nann\nann\n"), (4.0, "FILE: 2 keys listed before, counted once\n".to_owned()));
     let note = "note: line 1 of FILE is the name of the key: it is taken for a key, a list has no header\n";
@@ -243,6 +244,46 @@ fn no_key_of_a_query_is_repeated() {
         assert_eq!(code, 2, "{query}");
         assert!(err.contains("line 1, column ") && !err.contains("topsecret"), "{query}: {err}");
     }
+}
+
+/// What another program left in a list is told, and left there.
+#[test]
+fn lists_in_an_unlikely_spelling_are_noted() {
+    for (list, note) in [
+        ("\"ann\"\n\"bob\"\n", "every line is in double quotes, which are taken for part of the key"),
+        ("ann \nbob\n\tcai\n", "blanks at the start or end of a line are taken for part of the key: 2 lines"),
+    ] {
+        let (code, _, err) = ask(&names(), "--list", list.as_bytes(), &[]);
+        assert_eq!(code, 0, "{err}");
+        assert!(err.contains(note), "{err}");
+    }
+    let (_, _, err) = ask(&names(), "--list", b"\"ann\"\nbob\n", &[]);
+    assert!(!err.contains("note: "), "{err}");
+    let (code, _, err) = ask(&names(), "--list", b"ann\n\nbob\n", &[]);
+    assert_eq!(code, 2);
+    assert!(err.starts_with("error: ") && err.contains(", line 2 is blank, and data follow it"), "{err}");
+}
+
+/// Whoever asks is told what was dropped before: no interval can know it.
+#[test]
+fn that_rows_were_dropped_is_noted() {
+    let folder = TempDir::new().unwrap();
+    let (table, out) = (folder.path().join("table.csv"), folder.path().join("out.tamis"));
+    fs::write(&table, "user,place\nann,a\nann,b\n").unwrap();
+    let fixed = ["release", table.to_str().unwrap(), "--out", out.to_str().unwrap(), "--quiet"];
+    let more = "--key=place --unit=user --max-rows=1 --epsilon=1 --neighbours=add-remove --width=1024";
+    let output = run(&[&fixed[..], &more.split(' ').collect::<Vec<_>>()].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let ask = |more: &[&str]| {
+        let list = ["answer", out.to_str().unwrap(), "--list", table.to_str().unwrap()];
+        stderr(&run(&[&list, more].concat()))
+    };
+    assert!(
+        ask(&[]).contains("at most 1 of the rows with the same \"user\": those beyond were dropped"),
+        "{}",
+        ask(&[])
+    );
+    assert_eq!(ask(&["--quiet"]), "");
 }
 
 /// Names in a release are whoever's who made it.

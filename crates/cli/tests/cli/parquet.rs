@@ -151,6 +151,14 @@ fn integers_and_decimals_are_the_text_of_a_csv_file() {
     }
 }
 
+/// Nobody would guess how a list has to write them.
+#[test]
+fn times_are_no_keys() {
+    let (code, message) = release(&integers("(TIME(MILLIS,true))", &[0]), &["--key", "x"]);
+    assert_eq!(code, Some(2));
+    assert!(message.contains("the column \"x\" does not hold text, whole numbers or dates"), "{message}");
+}
+
 /// The library would end the program.
 #[test]
 fn a_date_beyond_every_calendar_is_bad_input() {

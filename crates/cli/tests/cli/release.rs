@@ -426,9 +426,16 @@ fn where_it_cannot_be_written_nothing_is_read() {
 fn another_file_is_replaced_only_by_force() {
     let place = Place::new(&emails(10));
     let long = [("support", "1000000")];
-    fs::write(place.out(), b"an older release").unwrap();
-    assert_eq!(place.release(&long, &["--force"]).status.code(), Some(0));
-    assert!(fs::read(place.out()).unwrap().starts_with(b"PAR1"));
+    fs::write(place.out(), b"my notes").unwrap();
+    let output = place.release(&long, &["--force"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("is no release, and --force replaces releases only"), "{}", stderr(&output));
+    assert!(!stderr(&place.release(&long, &[])).contains("--force"));
+    assert_eq!(fs::read(place.out()).unwrap(), b"my notes");
+    fs::remove_file(place.out()).unwrap();
+    assert_eq!(place.release(&long, &[]).status.code(), Some(0));
+    // Without --force it is not, and that there is --force is said.
+    assert!(stderr(&place.release(&long, &[])).contains("replace it with --force"));
     let first = fs::read(place.out()).unwrap();
     assert_eq!(place.release(&long, &["--force"]).status.code(), Some(0));
     assert_ne!(fs::read(place.out()).unwrap(), first, "the same noise twice");

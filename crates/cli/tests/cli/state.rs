@@ -24,8 +24,9 @@ struct Killed {
     complaint: String,
 }
 
-/// Gives a process all its input and kills it: some time after it started, or after its first line.
-fn kill(command: &mut Command, input: &[u8], rng: &mut StdRng) -> Killed {
+/// Gives a process all its input and kills it: in about half of the cases, which the seed decides, some time after it has printed
+/// so many lines, else some time after it started.
+fn kill(command: &mut Command, input: &[u8], lines: u32, rng: &mut StdRng) -> Killed {
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child: Child = piped.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -34,7 +35,9 @@ fn kill(command: &mut Command, input: &[u8], rng: &mut StdRng) -> Killed {
     let mut output = BufReader::new(child.stdout.take().unwrap());
     let mut printed = String::new();
     if rng.random() {
-        output.read_line(&mut printed).unwrap();
+        for _ in 0..lines {
+            output.read_line(&mut printed).unwrap();
+        }
     }
     std::thread::sleep(Duration::from_micros(rng.random_range(0..25_000)));
     child.kill().unwrap();
@@ -51,22 +54,22 @@ fn whole(printed: &str) -> &str {
     printed.rfind('\n').map_or("", |end| &printed[..=end])
 }
 
-/// Kills runs of one session; each run asks again for an answer that was printed, and then for new ones.
+/// Kills runs of one session; each run asks for new answers, and among them again for one that was printed.
 ///
 /// `paid` says how many of the answers printed used something up.
 fn kill_sessions(place: &Place, kills: u32, total: u64, paid: fn(&serde_json::Value) -> bool) {
     let mut rng = generator();
     let mut printed: HashMap<String, f64> = HashMap::new();
-    let (mut latest, mut next, mut spent, mut runs_that_answered) = (None, 0, 0, 0);
+    let (mut latest, mut next, mut spent, mut answers) = (None, 0, 0, 0);
     for _ in 0..kills {
-        let repeated: Option<String> = latest.clone();
-        let new = (next..next + 40).map(|key: u32| key.to_string());
+        let mut asked: Vec<String> = (next..next + 40).map(|key: u32| key.to_string()).collect();
         next += 40;
-        let asked: Vec<String> = repeated.iter().cloned().chain(new).collect();
+        asked.extend(latest.clone());
+        asked[1..].rotate_right(1);
         let input: String = asked.iter().map(|key| query(key, &[&format!("other{key}"), "ann"])).collect();
         let mut command = place.tamis();
         let killed =
-            kill(command.args(["session", "ask", "s", "--format", "json", "--quiet"]), input.as_bytes(), &mut rng);
+            kill(command.args(["session", "ask", "s", "--format", "json", "--quiet"]), input.as_bytes(), 1, &mut rng);
         // Whatever was done to it, the state is readable.
         assert_eq!(killed.complaint, "");
         for answer in lines(whole(&killed.printed)) {
@@ -82,12 +85,13 @@ fn kill_sessions(place: &Place, kills: u32, total: u64, paid: fn(&serde_json::Va
             }
             // What was printed was paid for.
             assert!(total - answer["updates_left"].as_u64().unwrap() >= spent);
-            runs_that_answered += 1;
+            answers += 1;
         }
     }
-    // The kills hit processes that were at work.
-    assert!(runs_that_answered > kills, "{runs_that_answered} answers in {kills} runs");
-    assert!(spent > u64::from(kills) / 4, "{spent} of {total}");
+    // The kills hit processes that were at work: each that was waited for gave a new answer, and there are 42 or more of them.
+    assert!(answers >= kills / 3, "{answers} answers in {kills} runs");
+    // Of those some were guesses of the sparse vector: about half, so fewer than 5 of 42 have a probability below 10⁻⁷.
+    assert!(spent >= u64::from(kills / 20), "{spent} of {total}");
 }
 
 /// Half of the kills of each kind, 200 in all.
@@ -314,7 +318,7 @@ fn a_watch_that_is_killed_goes_on() {
     for _ in 0..40 {
         let mut command = place.tamis();
         let words = format!("{WATCH} --alerts 60 -");
-        let killed = kill(command.args(words.split_whitespace()), input.as_bytes(), &mut rng);
+        let killed = kill(command.args(words.split_whitespace()), input.as_bytes(), 2, &mut rng);
         let used = killed.complaint.contains("all 60 alerts of w are used");
         assert!(killed.complaint.is_empty() || used, "{}", killed.complaint);
         for alert in alerts(&killed.printed) {
@@ -323,7 +327,8 @@ fn a_watch_that_is_killed_goes_on() {
             printed += 1;
         }
     }
-    assert!((20..=60).contains(&printed) && latest.1 <= 60, "{printed}, {latest:?}");
+    // Who was waited for has alerted.
+    assert!((10..=60).contains(&printed) && latest.1 <= 60, "{printed}, {latest:?}");
     let shown: serde_json::Value = serde_json::from_str(&stdout(&place.run("inspect w --format json"))).unwrap();
     let kept = shown["alerts"].as_array().unwrap();
     assert!(kept.len() as u64 >= latest.1 && kept.iter().any(|alert| alert["row"] == latest.0), "{shown}");

@@ -154,9 +154,9 @@ impl Unit {
                 "Rows are here the records that the table counts, not its own rows, which may count many; that a unit has at \
                  most {most} is the word of whoever released it."
             ),
-            (Self::Column(name), _) => {
-                format!("A unit is all rows with the same {name:?}; those beyond the most were dropped.")
-            }
+            (Self::Column(name), most) => format!(
+                "A unit is all rows with the same {name:?}; those beyond {most} were dropped and are not counted."
+            ),
         }
     }
 }
