@@ -471,6 +471,15 @@ mod tests {
         }
     }
 
+    #[test]
+    fn guesses_that_were_far_off_are_told() {
+        assert_eq!(surprise(None, 7), None);
+        assert_eq!((surprise(Some(100.0), 399), surprise(Some(100.0), 26)), (None, None));
+        assert!(surprise(Some(100.0), 20_000).unwrap().starts_with("200 times as many records as --records says"));
+        assert!(surprise(Some(100.0), 25).unwrap().starts_with("4 times fewer records"));
+        assert!(surprise(Some(100.0), 0).unwrap().starts_with("100 times fewer records"));
+    }
+
     /// Fewer rows than a batch, exactly as many, and one more.
     #[test]
     fn batches_do_not_matter() {

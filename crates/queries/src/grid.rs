@@ -1,7 +1,7 @@
 //! Rounding of real values to a stated grid, exactly.
 
+use crate::Rational;
 use dashu_int::UBig;
-use dashu_ratio::RBig;
 
 /// Multiples of 2⁻ᵇ, the only real values that the mechanisms see: as integers, in units of the grid.
 ///
@@ -10,10 +10,9 @@ use dashu_ratio::RBig;
 /// need one unit more; rounding a float sum would prove nothing.)
 ///
 /// ```
-/// use dashu_ratio::RBig;
-/// use tamis_queries::Grid;
+/// use tamis_queries::{Grid, Rational};
 /// let quarter = Grid::new(2)?;
-/// let third = RBig::from_parts(1.into(), 3u8.into());
+/// let third = Rational::from_parts(1.into(), 3u8.into());
 /// assert_eq!(quarter.round(&third)?, 1); // 1/3 lies nearest to 1/4
 /// assert_eq!(quarter.value(1), 0.25);
 /// assert_eq!(quarter.sensitivity(&third)?, 2); // ⌈4/3⌉ units
@@ -62,16 +61,16 @@ impl Grid {
         self.bits
     }
 
-    fn units_per_one(self) -> RBig {
-        RBig::from(UBig::ONE << self.bits as usize)
+    fn units_per_one(self) -> Rational {
+        Rational::from(UBig::ONE << self.bits as usize)
     }
 
     /// floor(`value`·2ᵇ + ½).
     ///
     /// # Errors
     /// If the result is beyond ±2⁶⁰.
-    pub fn round(self, value: &RBig) -> Result<i64, GridError> {
-        let half = RBig::from_parts(1.into(), 2u8.into());
+    pub fn round(self, value: &Rational) -> Result<i64, GridError> {
+        let half = Rational::from_parts(1.into(), 2u8.into());
         let units = (value * self.units_per_one() + half).floor();
         i64::try_from(units)
             .ok()
@@ -80,7 +79,7 @@ impl Grid {
     }
 
     /// Whether `value` lies on the grid, so that rounding changes nothing.
-    pub fn holds(self, value: &RBig) -> bool {
+    pub fn holds(self, value: &Rational) -> bool {
         (value * self.units_per_one()).is_int()
     }
 
@@ -88,8 +87,8 @@ impl Grid {
     ///
     /// # Errors
     /// If it is not positive, or beyond 2⁶⁰ units.
-    pub fn sensitivity(self, sensitivity: &RBig) -> Result<u64, GridError> {
-        if *sensitivity <= RBig::ZERO {
+    pub fn sensitivity(self, sensitivity: &Rational) -> Result<u64, GridError> {
+        if *sensitivity <= Rational::ZERO {
             return Err(GridError::Sensitivity(sensitivity.to_string()));
         }
         u64::try_from((sensitivity * self.units_per_one()).ceil())
@@ -109,8 +108,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn ratio(numerator: i64, denominator: u64) -> RBig {
-        RBig::from_parts(numerator.into(), denominator.into())
+    fn ratio(numerator: i64, denominator: u64) -> Rational {
+        Rational::from_parts(numerator.into(), denominator.into())
     }
 
     #[test]
@@ -124,9 +123,9 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         assert_eq!(Grid::new(31), Err(GridError::Bits(31)));
-        assert!(Grid::new(30).unwrap().round(&RBig::from(1u64 << 31)).is_err());
-        assert_eq!(Grid::WHOLE.round(&RBig::from(1u64 << 60)), Ok(1 << 60));
-        assert!(Grid::WHOLE.sensitivity(&RBig::ZERO).is_err());
+        assert!(Grid::new(30).unwrap().round(&Rational::from(1u64 << 31)).is_err());
+        assert_eq!(Grid::WHOLE.round(&Rational::from(1u64 << 60)), Ok(1 << 60));
+        assert!(Grid::WHOLE.sensitivity(&Rational::ZERO).is_err());
     }
 
     proptest! {

@@ -40,6 +40,8 @@ pub mod workload;
 
 pub use conjunction::{Columns, Conjunction, ConjunctionError};
 pub use contribution::{ContributionBound, NoRows};
+/// A number, exactly: of weights and of values to be rounded to a [`Grid`]. The same type as `Rational` of `tamis-noise`.
+pub use dashu_ratio::RBig as Rational;
 pub use element::{BitsError, Element};
 pub use fingerprint::{Fingerprint, FingerprintKey};
 pub use grid::{Grid, GridError};

@@ -21,13 +21,12 @@
 //! | q(x)  | [`SparseQuery::evaluate`] | 2⁻²⁰ rows |
 //! | ‖q‖₂² | [`SparseQuery::squared_norm`] | 1 |
 
-use crate::{Fingerprint, Grid, Histogram};
-use dashu_ratio::RBig;
+use crate::{Fingerprint, Grid, Histogram, Rational};
 
 /// Keys with weights from 0 to 1.
 ///
 /// ```
-/// use tamis_queries::{Fingerprint, Histogram, SparseQuery};
+/// use tamis_queries::{Fingerprint, Histogram, Rational, SparseQuery};
 /// let [ann, bob, eve] = [1, 2, 3].map(Fingerprint::raw);
 /// let rows = Histogram::builder().add(ann, 2)?.add(bob, 1)?.build();
 ///
@@ -35,7 +34,7 @@ use dashu_ratio::RBig;
 /// assert_eq!(list.support(), 2);
 /// assert_eq!(list.evaluate(&rows), 2 << 20);
 ///
-/// let third = dashu_ratio::RBig::from_parts(1.into(), 3u8.into());
+/// let third = Rational::from_parts(1.into(), 3u8.into());
 /// let weighted = SparseQuery::weighted([(bob, third)])?;
 /// assert_eq!(weighted.evaluate(&rows), 349_525); // 2^20/3 = 349 525.33
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -56,15 +55,15 @@ pub enum QueryError {
         /// Where.
         position: usize,
         /// What.
-        weight: RBig,
+        weight: Rational,
     },
     /// One key with two weights.
     #[error("one key has the weight {} at position {} and {} at position {}", first.1, first.0, second.1, second.0)]
     Conflict {
         /// Position and weight.
-        first: (usize, RBig),
+        first: (usize, Rational),
         /// Position and weight.
-        second: (usize, RBig),
+        second: (usize, Rational),
     },
 }
 
@@ -84,12 +83,15 @@ impl SparseQuery {
     /// The sum of the weights of all rows; a key that is not listed weighs nothing. The same key with the same weight
     /// is merged; weights that round to 0 are left out.
     ///
+    /// Weights are exact: a [`Rational`] is made of two integers, or read from a text such as `1/3` or `0.25` by `parse_rational`
+    /// of `tamis-noise`, which users of the crate `tamis` find as `tamis::noise::parse_rational`.
+    ///
     /// # Errors
     /// If a weight is not from 0 to 1, or a key has two different ones (compared before they are rounded).
-    pub fn weighted(pairs: impl IntoIterator<Item = (Fingerprint, RBig)>) -> Result<Self, QueryError> {
+    pub fn weighted(pairs: impl IntoIterator<Item = (Fingerprint, Rational)>) -> Result<Self, QueryError> {
         let mut listed = Vec::new();
         for (position, (fingerprint, weight)) in pairs.into_iter().enumerate() {
-            if !(RBig::ZERO..=RBig::ONE).contains(&weight) {
+            if !(Rational::ZERO..=Rational::ONE).contains(&weight) {
                 return Err(QueryError::Weight { position, weight });
             }
             listed.push((fingerprint, position, weight));
@@ -138,7 +140,7 @@ impl SparseQuery {
     }
 }
 
-fn rounded(weight: &RBig) -> u32 {
+fn rounded(weight: &Rational) -> u32 {
     // Cannot fail: the grid has at most 30 bits, and a weight from 0 to 1 becomes at most 2^20 units.
     let units = Grid::new(SparseQuery::UNIT_BITS).and_then(|grid| grid.round(weight)).expect("a weight from 0 to 1");
     u32::try_from(units).expect("at most 2^20 units")

@@ -12,6 +12,7 @@
 //! | add noise to integers and know how far off they are | [`noise::LaplaceMechanism`], [`noise::GaussianMechanism`] |
 //! | know what many mechanisms cost together | [`noise::composition`] |
 //! | spend a budget exactly | [`noise::Ledger`] |
+//! | give keys exact weights | [`noise::parse_rational`], the [`queries::Rational`] of [`queries::SparseQuery::weighted`] |
 //! | turn real values into the exact integers all of this needs | [`queries::Grid`] |
 //!
 //! The README has a whole program.

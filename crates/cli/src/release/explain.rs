@@ -190,8 +190,8 @@ impl fmt::Display for Explanation {
             writeln!(f, "          (that is noise alone: other keys add to it, and --records was not given)")?;
         }
         if self.useful == Some(false) {
-            let range = self.answer_range.unwrap_or_default();
-            writeln!(f, "          that is worth nothing: such a list holds at most {range:.0} records")?;
+            let range = plural(self.answer_range.unwrap_or_default().round() as u64, "record");
+            writeln!(f, "          that is worth nothing: such a list holds at most {range}")?;
         }
         if let Some(assumed) = &self.assumed {
             writeln!(f, "assumed   {assumed}")?;

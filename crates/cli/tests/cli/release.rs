@@ -142,6 +142,9 @@ fn plans() {
         ("the paper's", &[("signs", "dense"), ("noise", "gaussian"), ("delta", "1e-9"), ("width", "65536")]),
         ("an error wanted", &[("error", "300")]),
         ("heavy keys", &[("delta", "1e-9"), ("rows-per-key", "1000"), ("count", "n"), ("records", "350000000")]),
+        ("heavy keys without delta", &[("rows-per-key", "1000"), ("records", "30000"), ("support", "256")]),
+        ("two records a key", &[("rows-per-key", "2"), ("support", "")]),
+        ("lists of one key", &[("support", "1"), ("delta", "1e-9")]),
         ("persons", &[("unit", "person"), ("max-rows", "3"), ("neighbours", "substitute")]),
         ("no records", &[("records", ""), ("width", "65536")]),
         ("nothing worth", &[("support", "100"), ("epsilon", "0.1")]),
@@ -166,6 +169,8 @@ fn plans_for_machines() {
     let error = plan["standard_error"].as_f64().unwrap();
     assert!((160.0..175.0).contains(&error), "{error}");
     assert!((plan["error"].as_f64().unwrap() / error - 1.96).abs() < 1e-3);
+    assert_eq!((&plan["rule"], &plan["support"]), (&"normal".into(), &10_000.into()));
+    assert!(plan["file_bytes"].is_u64() && plan["assumed"].is_string(), "{plan}");
 
     let csv = stdout(&explain(&[("format", "csv")]));
     let rows: Vec<Vec<String>> = csv::ReaderBuilder::new()
@@ -199,21 +204,27 @@ fn parameters() {
         ("epsilon", "-1"),
         ("epsilon", "NaN"),
         ("epsilon", "1e-320"),
+        ("epsilon", "5%"),
         ("delta", "1"),
+        ("delta", "1%"),
         ("neighbours", "both"),
         ("records", "0"),
         ("records", "1.5"),
         ("records", "-1"),
         ("records", &two_to_63),
         ("rows-per-key", "0"),
+        ("rows-per-key", "0.5"),
         ("rows-per-key", "NaN"),
         ("support", "0"),
         ("queries", "0"),
         ("beta", "0"),
+        ("queries", "queries.jsonl"),
         ("beta", "1"),
+        ("beta", "5%"),
         ("error", "-1"),
         ("error", "NaN"),
         ("error", "0.001"),
+        ("error", "10"),
         ("file-bytes", "0"),
         ("max-rows", "0"),
         ("max-rows", "1000001"),
@@ -238,6 +249,7 @@ fn parameters() {
         describe(&format!("no --{missing}"), &explain(&[(missing, "")]));
     }
     describe("a unit without a bound", &explain(&[("unit", "person")]));
+    describe("a unit that may be row", &explain(&[("unit", "Rows")]));
     describe("counts beside persons", &explain(&[("unit", "person"), ("max-rows", "1"), ("count", "n")]));
     describe("counts of the key", &explain(&[("count", "email")]));
     describe("nonzeros of dense signs", &explain(&[("signs", "dense"), ("nonzeros", "2")]));
@@ -248,6 +260,24 @@ fn parameters() {
     blank.stderr = stderr(&blank).replace(path, "COLUMNS").into_bytes();
     describe("a column without a name", &blank);
     insta::assert_snapshot!(page.replace(nobody.folder.path().to_str().unwrap(), "FOLDER"));
+}
+
+/// A file that is not there, or a column, is refused before a plan is printed.
+#[test]
+fn what_cannot_be_read_is_refused_at_once() {
+    let place = Place::new(b"email\nann\n");
+    let unlike = place.release(&[("key", "user")], &[]);
+    let row = place.release(&[("unit", "Row"), ("max-rows", "1")], &[]);
+    fs::remove_file(&place.table).unwrap();
+    let missing = place.release(&[], &[]);
+    for (output, message) in
+        [(unlike, "there is no column \"user\""), (row, "there is no column \"Row\""), (missing, "cannot read")]
+    {
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.starts_with("error: ") && text.contains(message), "{text}");
+        assert_eq!(text.contains("did you mean --unit row"), message.contains("Row"), "{text}");
+    }
 }
 
 #[test]
