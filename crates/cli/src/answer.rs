@@ -1,13 +1,12 @@
 //! `tamis answer`: counts over lists of keys, or conjunctions, from a release alone.
 
-mod questions;
 mod report;
 
 use crate::arguments::{number, wrong};
 use crate::failure::Failure;
 use crate::input::Source;
 use crate::output::{Format, note};
-use questions::{Question, Questions};
+use crate::questions::{Question, Questions};
 use rayon::prelude::*;
 use report::{Answered, Report};
 use std::fs::File;

@@ -32,6 +32,13 @@ impl Complaint {
     }
 }
 
+/// As it is printed.
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}\nhelp: {}", self.message, self.help)
+    }
+}
+
 impl Failure {
     pub fn refused(message: impl fmt::Display, help: impl fmt::Display) -> Self {
         Self::Refused(Complaint::new(message, help))

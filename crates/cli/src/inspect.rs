@@ -1,27 +1,33 @@
-//! `tamis inspect`: what a release is and promises, from the file alone.
+//! `tamis inspect`: what a release or a state is and promises, from the file alone.
 
 use crate::answer;
 use crate::failure::Failure;
 use crate::output::{Format, line, printable, row, weak_for, write};
+use crate::state::{Kind, StateFile, is_state};
+use crate::{monitor, session};
 use serde::Serialize;
 use std::path::PathBuf;
 use tamis::queries::KeyKind;
 
 const EXAMPLES: &str = "\
-Example:
+Examples:
   tamis inspect customers.tamis
+  tamis inspect adult.session
 
-Everything that is printed is in the file, which holds nothing private: the table was counted and noise added before it \
-was written. That it was made as it says is the word of whoever published it; the checksum tells damage, not forgery.
+Everything that is printed of a release is in the file, which holds nothing private: the table was counted and noise added \
+before it was written. That it was made as it says is the word of whoever published it; the checksum tells damage, not forgery.
 
-The standard errors are for lists that hold few of the table's records; intervals of real answers come with `tamis answer`.";
+The standard errors are for lists that hold few of the table's records; intervals of real answers come with `tamis answer`.
 
-/// Prints what a release is and promises.
+A state of `tamis session` or `tamis monitor` is as secret as the data, but what is printed of it is not: what was asked for, \
+what is left, and what was answered already.";
+
+/// Prints what a release, or the state of a session or a watch, is and promises.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES, after_help = "See --help for an example.")]
 pub struct Arguments {
-    /// A file that `tamis release` wrote.
-    #[arg(value_name = "RELEASE")]
+    /// A file that `tamis release` wrote, or a state of `tamis session` or `tamis monitor`.
+    #[arg(value_name = "RELEASE|STATE")]
     release: PathBuf,
     /// Format of standard output: text for people, JSON, or CSV with a row for each fact.
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -55,6 +61,13 @@ struct ListError {
 
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let shown = arguments.release.display().to_string();
+    if is_state(&arguments.release) {
+        let file = StateFile::open(&arguments.release, false)?;
+        return match file.kind() {
+            Kind::Session => session::describe(&file, arguments.format),
+            Kind::Monitor => monitor::describe(file, arguments.format),
+        };
+    }
     let file = answer::read(&arguments.release)?;
     let bytes = std::fs::metadata(&arguments.release).map_or(0, |metadata| metadata.len());
     let (plan, facts) = (file.release.plan(), file.describe());

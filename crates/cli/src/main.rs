@@ -14,7 +14,11 @@ mod man;
 mod monitor;
 mod output;
 mod progress;
+mod questions;
+mod records;
 mod release;
+mod session;
+mod state;
 
 use clap::{Parser, Subcommand};
 use std::io::{self, Write};
@@ -43,6 +47,7 @@ enum Command {
     Answer(answer::Arguments),
     Inspect(inspect::Arguments),
     Monitor(Box<monitor::Arguments>),
+    Session(session::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -80,6 +85,7 @@ fn run() -> ExitCode {
         Command::Answer(arguments) => answer::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Monitor(arguments) => monitor::run(*arguments),
+        Command::Session(arguments) => session::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
     };

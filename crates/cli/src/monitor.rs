@@ -1,16 +1,20 @@
 //! `tamis monitor`: prints when a stream of numbers reaches a threshold, and pays privacy for alerts only.
 
 mod explain;
+mod kept;
 mod report;
 mod request;
 
 use crate::failure::Failure;
 use crate::input::{Rows, Source};
 use crate::output::Format;
+use kept::Run;
+pub use kept::describe;
+use rand::CryptoRng;
 use report::{Alert, Report};
 use request::Request;
 use std::path::PathBuf;
-use tamis::noise::sparse_vector::{Plan, Reported, SparseVector, Verdict};
+use tamis::noise::sparse_vector::{Reported, Verdict};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,10 +28,13 @@ Examples:
   Watch numbers as they arrive, one a line:
     tail -f counts.txt | tamis monitor - --threshold 500 --alerts 3 --epsilon 1 \\
         --sensitivity 1 --kind counts --neighbours add-remove --format json
+  Watch a file that grows, and go on after a restart:
+    tamis monitor metrics.csv --column errors --follow --state errors.watch --threshold 500 --alerts 3 \\
+        --epsilon 1 --sensitivity 1 --kind counts --neighbours add-remove
 
 What is protected: whoever sees the output learns hardly more about one privacy unit (a person, say) than without \
 that unit's data. A unit may touch every row, each by at most the sensitivity. The budget covers the whole run and \
-counts as spent however many alerts come; a second run on the same data spends it again.
+counts as spent however many alerts come; a second run on the same data spends it again, unless it goes on with --state.
 
 What is public: every argument, the number of rows answered and the labels of alerts; not the length of the data before \
 it is answered, which is why --queries is an argument. Error messages and the running time are for the operator alone.
@@ -38,12 +45,18 @@ stand. A message names line and column and never quotes a cell.
 
 --follow ends with Ctrl-C. There is no closing line then: the whole budget, as the first lines state it, counts as spent.
 
+--state FILE keeps the run: its noisy threshold, the alerts and the number of rows answered are on the disk before an alert \
+is printed, and the same command goes on where it stopped, for the same budget. Of a file the rows that were answered are passed \
+over; standard input is taken to hold new ones. What was answered in the last second before a crash may be answered again, which \
+costs nothing. The state is as secret as the data (mode 0600), one process at a time uses it, and an older copy put back is \
+refused where a newer was used before; `tamis inspect FILE` shows it, with all alerts.
+
 --format json writes one object a line, each with \"event\" and \"schema\": a \"plan\" first (epsilon and delta as exact \
 text, \"error\" for T ± error, \"vacuous\" and \"warning\" null or text), an \"alert\" each time (row, label, alert, \
 with --numeric value), an \"end\" last (answered, alerts, halted, epsilon, delta). Without \"end\" the run failed.
 
-Exit codes: 0 done; 1 refused on privacy grounds: the values are legal but no mechanism is sound for them together; \
-2 usage or bad input; 3 internal error.";
+Exit codes: 0 done; 1 refused on privacy grounds: the values are legal but no mechanism is sound for them together, or all \
+alerts of a state are used; 2 usage or bad input; 3 internal error.";
 
 /// Watches a stream of numbers and prints when one reaches a threshold, paying privacy for alerts only.
 #[derive(clap::Args)]
@@ -108,6 +121,9 @@ pub struct Arguments {
     #[arg(long, value_name = "A", requires = "explain", allow_hyphen_values = true)]
     error: Option<String>,
 
+    /// Keep the run in this file, and go on with it if it is there.
+    #[arg(long, value_name = "FILE", conflicts_with = "explain")]
+    state: Option<PathBuf>,
     /// Wait for more when the file ends, as `tail -f` does.
     #[arg(long)]
     follow: bool,
@@ -133,13 +149,22 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         return explain::print(&request, &plan, arguments.format);
     }
     let source = request.source(arguments.file.as_deref())?;
+    let begun = Run::find(arguments.state.as_deref(), &plan, &request, arguments.quiet)?;
+    let answered = begun.as_ref().map_or(0, |run| run.answered);
     if source.is_regular_file() && !arguments.follow {
-        check_all(&request, source.open(&request.columns, false)?, &source)?;
+        check_all(&request, source.open(&request.columns, false)?, &source, answered)?;
     }
     let rows = source.open(&request.columns, arguments.follow)?;
     let mut report = Report::new(&request, &plan, arguments.format, arguments.quiet);
     report.begin()?;
-    let outcome = watch(&request, plan.clone(), rows, &mut report);
+    // Seeded by the operating system, and cryptographic: there is no flag for a seed.
+    let mut rng = rand::rng();
+    let run = match begun {
+        Some(run) => run,
+        None => Run::begin(arguments.state.as_deref(), &plan, &request, arguments.quiet, &mut rng)?,
+    };
+    report.resume(&run);
+    let outcome = watch(&request, run, rows, &source, &mut report, &mut rng);
     report.account();
     outcome?;
     if report.answered == 0 {
@@ -149,13 +174,22 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
 }
 
 /// Reads everything and answers nothing.
-fn check_all(request: &Request, rows: Rows, source: &Source) -> Result<(), Failure> {
-    let mut any = false;
+fn check_all(request: &Request, rows: Rows, source: &Source, answered: u64) -> Result<(), Failure> {
+    let mut read = 0;
     for row in rows {
         request.units(&row?)?;
-        any = true;
+        read += 1;
     }
-    if any { Ok(()) } else { Err(no_rows(source)) }
+    if read == 0 {
+        return Err(no_rows(source));
+    }
+    if read < answered {
+        return Err(Failure::input(
+            format_args!("{source} has fewer rows than the {answered} that were answered by the state"),
+            "give the file that was watched, as it has grown since; rows that replace it come on standard input",
+        ));
+    }
+    Ok(())
 }
 
 fn no_rows(source: &Source) -> Failure {
@@ -163,27 +197,43 @@ fn no_rows(source: &Source) -> Failure {
 }
 
 /// Answers row after row until the alerts are used or the data end. Private data meets noise here and nowhere else.
-fn watch(request: &Request, plan: Plan, rows: Rows, report: &mut Report) -> Result<(), Failure> {
-    // Seeded by the operating system, and cryptographic: there is no flag for a seed.
-    let mut rng = rand::rng();
-    let mut gate = SparseVector::new(plan, request.threshold, &mut rng);
+fn watch<R: CryptoRng + ?Sized>(
+    request: &Request,
+    mut run: Run,
+    rows: Rows,
+    source: &Source,
+    report: &mut Report,
+    rng: &mut R,
+) -> Result<(), Failure> {
+    // A file holds what was answered before; a stream does not.
+    let mut passed_over = if source.is_regular_file() { run.answered } else { 0 };
     for row in rows {
         let row = row?;
+        if passed_over > 0 {
+            passed_over -= 1;
+            continue;
+        }
         let value = request.units(&row)?;
-        // Cannot fail: the loop ends as soon as the gate halts.
-        let verdict = gate.answer(value, &mut rng).expect("a gate that has not halted");
+        // Cannot fail: the loop ends as soon as the gate halts, and a run that has halted is not begun.
+        let verdict = run.gate.answer(value, rng).expect("a gate that has not halted");
         report.answered += 1;
-        if let Verdict::Above(reported) = verdict {
-            let value = match reported {
-                Reported::Nothing => None,
-                Reported::Gap(gap) => Some(request.threshold.saturating_add(gap)),
-                Reported::Value(value) => Some(value),
-            };
-            report.alert(&Alert { label: row.label, value })?;
-            if gate.is_halted() {
-                break;
-            }
+        run.answered += 1;
+        let Verdict::Above(reported) = verdict else {
+            run.keep_now_and_then()?;
+            continue;
+        };
+        let value = match reported {
+            Reported::Nothing => None,
+            Reported::Gap(gap) => Some(request.threshold.saturating_add(gap)),
+            Reported::Value(value) => Some(value),
+        };
+        let alert = Alert { label: row.label, value };
+        // On the disk before anybody sees it.
+        run.keep_alert(&alert)?;
+        report.alert(&alert)?;
+        if run.gate.is_halted() {
+            return Ok(());
         }
     }
-    Ok(())
+    run.keep()
 }

@@ -9,9 +9,10 @@ use crate::failure::Failure;
 use crate::input::Source;
 use crate::output::{Format, note, plural};
 use crate::progress::Progress;
+use crate::records::Contents;
 use destination::Destination;
 use explain::Explanation;
-use ingest::{Contents, Data};
+use ingest::Data;
 use rand::CryptoRng;
 use request::Request;
 use std::path::{Path, PathBuf};
@@ -191,7 +192,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let read = if source == Source::Stdin { Path::new("/dev/stdin") } else { file };
     let inputs: Vec<&Path> = [read].into_iter().chain(arguments.bits.as_deref()).collect();
     let destination = Destination::check(out, arguments.force, &inputs)?;
-    ingest::check(&request, &source)?;
+    request.records.check_table(&source)?;
     match explanation.warning() {
         Some(warning) if arguments.quiet => note(false, &format!("warning: {warning}")),
         _ => note(arguments.quiet, explanation.to_string().trim_end()),
@@ -239,7 +240,7 @@ fn make<R: CryptoRng + ?Sized>(
 ) -> Result<(ReleaseFile, Contents), Failure> {
     let mut fingerprint_key = [0; 16];
     rng.fill_bytes(&mut fingerprint_key);
-    let keys = request.keys(FingerprintKey::new(fingerprint_key))?;
+    let keys = request.records.keys(FingerprintKey::new(fingerprint_key))?;
     let family = SignFamily::new(request.plan.shape(), Seed::draw(rng));
     let read = ingest::read(request, &keys, &family, source, progress);
     progress.finish();
@@ -250,7 +251,7 @@ fn make<R: CryptoRng + ?Sized>(
     };
     let release = release.map_err(|error| request::refusal(&error))?;
     let records = request.publish_records.then_some(contents.records);
-    Ok((ReleaseFile { release, keys, unit: request.released_unit(), records }, contents))
+    Ok((ReleaseFile { release, keys, unit: request.records.released_unit(), records }, contents))
 }
 
 /// Tells the curator what was spent, and on what.
@@ -265,7 +266,7 @@ fn account(request: &Request, contents: &Contents, out: &Path, bytes: u64) {
              data"
         ),
     );
-    let dropped = match request.unit.bounded() {
+    let dropped = match request.records.unit.bounded() {
         true => {
             let percentage = 100.0 * contents.dropped as f64 / contents.rows as f64;
             format!(
@@ -276,14 +277,14 @@ fn account(request: &Request, contents: &Contents, out: &Path, bytes: u64) {
         false => String::new(),
     };
     let rows = plural(contents.rows, "row");
-    match request.publish_records && request.count.is_none() {
+    match request.publish_records && request.records.count.is_none() {
         true => note(false, &format!("public    {rows} read, which the file says as you asked (--publish-records)")),
         false => note(false, &format!("private   {rows} read{dropped}: as private as the data, for you alone")),
     }
     if let Some(surprise) = surprise(request.plan.stated_records(), contents.records) {
         note(false, &format!("private   {surprise}; for you alone"));
     }
-    let asked = if request.bits.is_some() { "--queries QUERIES.jsonl" } else { "--list KEYS.txt" };
+    let asked = if request.records.bits.is_some() { "--queries QUERIES.jsonl" } else { "--list KEYS.txt" };
     note(false, &format!("next      tamis answer {out} {asked}"));
 }
 

@@ -200,6 +200,12 @@ impl GuardedRelease {
         &self.residual
     }
 
+    /// The standard error of its answer in records, for a query that was not chosen by looking at the release: see
+    /// [`standard_error`](tamis_projection::Answer::standard_error). What was learned beside it is taken for exact.
+    pub fn standard_error(&self, query: &Query) -> f64 {
+        self.release.answer(query.list()).standard_error
+    }
+
     /// The answer as a share, not clamped.
     fn share(&self, query: &Query) -> f64 {
         self.release.answer(query.list()).value / self.records as f64 + self.residual.product(query)

@@ -39,7 +39,8 @@
 //! # Crashes
 //! A ⊤ is counted before anything comes of it, so what is in memory never owes. To survive the end of the process,
 //! store after each answer, *before it is given out*, the [`Head`] (small), the new [`Entry`] of the
-//! [`transcript`](Session::transcript), and, if the answer came from the data, the [hypothesis](Session::hypothesis).
+//! [`transcript`](Session::transcript), and, if the answer came from the data, the [hypothesis](Session::hypothesis), or
+//! what of it [that query changed](crate::SparseWeights::store_keys_of).
 //! [`Session::state`] is all of it at once. **Only the latest state may be continued, and once**: nothing in it can
 //! tell.
 //!
@@ -476,6 +477,13 @@ pub struct Head {
     transcript_key: [u8; 16],
     answered: u64,
     ear: StoredEar,
+}
+
+impl Head {
+    /// What the session promised.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
 }
 
 #[derive(PartialEq, Serialize, Deserialize)]

@@ -15,7 +15,7 @@
 
 use crate::sparse_weights::check_size;
 use crate::sum::Sum;
-use crate::table::Table;
+use crate::table::{self, Table};
 use crate::{Hypothesis, Query, Refused, SparseWeights, Step};
 use serde::{Deserialize, Serialize};
 use tamis_queries::Fingerprint;
@@ -133,10 +133,36 @@ pub struct StoredPerceptron {
     values: Vec<(u64, i128, Option<u128>)>,
 }
 
+impl StoredPerceptron {
+    /// A perceptron that was stored in pieces: whole, and then the [keys of each update](SparsePerceptron::store_keys_of), in
+    /// order. Cost: linear in all of them.
+    ///
+    /// # Errors
+    /// If there are none, or they are not of one perceptron.
+    pub fn latest(pieces: Vec<Self>) -> Result<Self, Refused> {
+        let Some(last) = pieces.last() else { return Err(Refused::Damaged("nothing of it is there")) };
+        let latest = Self { values: Vec::new(), ..*last };
+        let sizes = |stored: &Self| (stored.support, stored.spare, stored.width);
+        if pieces.iter().any(|piece| sizes(piece) != sizes(&latest)) {
+            return Err(Refused::Damaged("its pieces are of several hypotheses"));
+        }
+        Ok(Self { values: table::latest(pieces.into_iter().flat_map(|piece| piece.values)), ..latest })
+    }
+}
+
 impl SparsePerceptron {
     /// What is to be stored. Cost: O(keys that updates touched).
     pub fn store(&self) -> StoredPerceptron {
-        let entries = self.table.entries();
+        self.stored(self.table.entries())
+    }
+
+    /// The same of the keys of `query` alone: all that an update on it has changed, to be
+    /// [put together](StoredPerceptron::latest) with what was stored before. Cost: O(m log m).
+    pub fn store_keys_of(&self, query: &Query) -> StoredPerceptron {
+        self.stored(self.table.entries_of(query))
+    }
+
+    fn stored(&self, entries: impl Iterator<Item = (Fingerprint, Option<u128>, i128)>) -> StoredPerceptron {
         StoredPerceptron {
             support: self.support,
             spare: self.spare,

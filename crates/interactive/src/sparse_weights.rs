@@ -48,7 +48,7 @@
 //! - **GRU12** A. Gupta, A. Roth, J. Ullman, *Iterative constructions and private data release*, TCC 2012.
 
 use crate::sum::Sum;
-use crate::table::Table;
+use crate::table::{self, Table};
 use crate::tilt::{Member, tilt};
 use crate::{Hypothesis, Query, Refused, Step};
 use serde::{Deserialize, Serialize};
@@ -325,10 +325,36 @@ pub struct StoredWeights {
     slots: Vec<(u64, i64, Option<u128>)>,
 }
 
+impl StoredWeights {
+    /// A hypothesis that was stored in pieces: whole, and then the [keys of each update](SparseWeights::store_keys_of), in
+    /// order. Cost: linear in all of them.
+    ///
+    /// # Errors
+    /// If there are none, or they are not of one hypothesis.
+    pub fn latest(pieces: Vec<Self>) -> Result<Self, Refused> {
+        let Some(last) = pieces.last() else { return Err(Refused::Damaged("nothing of it is there")) };
+        let latest = Self { slots: Vec::new(), ..last.clone() };
+        let sizes = |stored: &Self| (stored.support, stored.updates, stored.spare, stored.width);
+        if pieces.iter().any(|piece| sizes(piece) != sizes(&latest)) {
+            return Err(Refused::Damaged("its pieces are of several hypotheses"));
+        }
+        Ok(Self { slots: table::latest(pieces.into_iter().flat_map(|piece| piece.slots)), ..latest })
+    }
+}
+
 impl SparseWeights {
     /// What is to be stored. Cost: O(assigned keys).
     pub fn store(&self) -> StoredWeights {
-        let entries = self.table.entries();
+        self.stored(self.table.entries())
+    }
+
+    /// The same of the keys of `query` alone: all that an update on it has changed, to be
+    /// [put together](StoredWeights::latest) with what was stored before. Cost: O(m log m).
+    pub fn store_keys_of(&self, query: &Query) -> StoredWeights {
+        self.stored(self.table.entries_of(query))
+    }
+
+    fn stored(&self, entries: impl Iterator<Item = (Fingerprint, Option<u128>, Slot)>) -> StoredWeights {
         StoredWeights {
             support: self.support,
             updates: self.updates,

@@ -136,6 +136,14 @@ impl<V: Copy> Table<V> {
         self.entries.iter_mut().map(|entry| &mut entry.1)
     }
 
+    /// Those of the keys of `query`, in the order in which they came.
+    pub(crate) fn entries_of(&self, query: &Query) -> impl Iterator<Item = (Fingerprint, Option<u128>, V)> {
+        let mut places = Vec::with_capacity(query.support() as usize);
+        query.for_each(|key| places.extend(self.positions.get(&key.fingerprint).copied()));
+        places.sort_unstable();
+        places.into_iter().map(|position| (self.entries[position].0, self.point(position), self.entries[position].1))
+    }
+
     /// Keys, points as far as they are known, and values.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (Fingerprint, Option<u128>, V)> {
         self.entries
@@ -143,4 +151,18 @@ impl<V: Copy> Table<V> {
             .enumerate()
             .map(|(position, &(fingerprint, value))| (fingerprint, self.point(position), value))
     }
+}
+
+/// What was stored of keys by and by: of each key what was stored last, in the order in which the keys came.
+pub(crate) fn latest<V: Copy>(stored: impl IntoIterator<Item = (u64, V, Option<u128>)>) -> Vec<(u64, V, Option<u128>)> {
+    let mut positions = FxHashMap::default();
+    let mut entries: Vec<(u64, V, Option<u128>)> = Vec::new();
+    for entry in stored {
+        let next = entries.len();
+        match *positions.entry(entry.0).or_insert(next) {
+            position if position == next => entries.push(entry),
+            position => entries[position] = entry,
+        }
+    }
+    entries
 }

@@ -1,7 +1,9 @@
 //! What was answered: the same question gets the same answer, at no cost.
 
 use crate::Query;
+use crate::data::UNIT;
 use crate::mechanism::Source;
+use crate::plan::records;
 use serde::{Deserialize, Serialize};
 use siphasher::sip128::{Hasher128, SipHasher24};
 use std::collections::HashMap;
@@ -17,6 +19,23 @@ pub struct Entry {
     pub(crate) source: Source,
     /// In units.
     pub(crate) bound: Option<u64>,
+}
+
+impl Entry {
+    /// The answer, in records.
+    pub fn value(&self) -> f64 {
+        self.units as f64 / UNIT as f64
+    }
+
+    /// Where it was from.
+    pub fn source(&self) -> Source {
+        self.source
+    }
+
+    /// Its bound, in records: see [`Answer::bound`](crate::Answer::bound).
+    pub fn bound(&self) -> Option<f64> {
+        self.bound.map(records)
+    }
 }
 
 /// All answers, in order, and found by the query.

@@ -3,7 +3,8 @@
 use dashu_ratio::RBig;
 use proptest::prelude::*;
 use tamis_interactive::{
-    DenseWeights, Hypothesis, Query, Refused, SparsePerceptron, SparseWeights, Step, SupportWeights,
+    DenseWeights, Hypothesis, Query, Refused, SparsePerceptron, SparseWeights, Step, StoredPerceptron, StoredWeights,
+    SupportWeights,
 };
 use tamis_noise::Hits;
 use tamis_oracle::median::Median;
@@ -90,6 +91,24 @@ proptest! {
         }
         let (answer, again) = (weights.evaluate(&asked).unwrap(), restored.evaluate(&asked).unwrap());
         prop_assert!((answer - again).abs() <= 1e-14);
+    }
+
+    /// Stored update by update, a hypothesis is what it is stored whole.
+    #[test]
+    fn pieces_are_the_whole(steps in proptest::collection::vec((query(), step()), 0..8)) {
+        let mut weights = SparseWeights::new(SUPPORT, hits(UPDATES), 1, None).unwrap();
+        let mut perceptron = SparsePerceptron::new(SUPPORT, 1, None).unwrap();
+        let (mut of_weights, mut of_perceptron) = (vec![weights.store()], vec![perceptron.store()]);
+        for (query, step) in &steps {
+            weights.update(query, *step).unwrap();
+            perceptron.update(query, *step).unwrap();
+            of_weights.push(weights.store_keys_of(query));
+            of_perceptron.push(perceptron.store_keys_of(query));
+        }
+        prop_assert_eq!(StoredWeights::latest(of_weights.clone()).unwrap(), weights.store());
+        prop_assert_eq!(StoredPerceptron::latest(of_perceptron).unwrap(), perceptron.store());
+        of_weights.push(SparseWeights::new(SUPPORT, hits(UPDATES), 2, None).unwrap().store());
+        prop_assert!(StoredWeights::latest(of_weights).is_err() && StoredWeights::latest(Vec::new()).is_err());
     }
 
     /// A conjunction is answered alike whether it is listed or looked up key by key.

@@ -1,12 +1,14 @@
 //! Differentially private answers to sparse queries over huge universes.
 //!
 //! This is the crate to add to a `Cargo.toml`. What it offers today is the sparse vector technique, projection
-//! releases, and what stands under both: checked privacy parameters, exact integer noise, composition.
+//! releases, sessions that answer adaptive queries, and what stands under all of them: checked privacy parameters, exact
+//! integer noise, composition.
 //!
 //! | you want to | start at |
 //! | ----------- | -------- |
 //! | watch a long stream and pay only for alerts | [`noise::sparse_vector`] |
 //! | publish a table once and count any lists of keys in it | [`projection`] |
+//! | answer queries as they come, each chosen after the answers before it | [`interactive`] |
 //! | add noise to integers and know how far off they are | [`noise::LaplaceMechanism`], [`noise::GaussianMechanism`] |
 //! | know what many mechanisms cost together | [`noise::composition`] |
 //! | spend a budget exactly | [`noise::Ledger`] |

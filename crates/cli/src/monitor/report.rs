@@ -1,6 +1,7 @@
 //! What a run prints: alerts on standard output as they happen, everything else on standard error.
 
 use super::Request;
+use super::kept::Run;
 use crate::output::{Format, line, note, percentage, plural, printable, row, weak, write};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -71,6 +72,16 @@ enum Event<'a> {
 impl<'a> Report<'a> {
     pub fn new(request: &'a Request, plan: &'a Plan, format: Format, quiet: bool) -> Self {
         Self { request, plan, format, quiet, alerts: 0, answered: 0 }
+    }
+
+    /// Goes on counting where a run stopped.
+    pub fn resume(&mut self, run: &Run) {
+        self.answered = run.answered;
+        self.alerts = self.request.setting.hits.get() - run.gate.hits_left();
+        if run.answered > 0 {
+            let (values, alerts) = (plural(run.answered, "value"), plural(self.alerts.into(), "alert"));
+            self.note(&format!("going on after {values} and {alerts}"));
+        }
     }
 
     /// Says what is about to run.

@@ -1,12 +1,11 @@
 //! What a release will be, promise and be worth: from public numbers alone.
 
-use super::request::{Assumed, Request, Unit};
+use super::request::{Assumed, Request};
 use crate::failure::Failure;
 use crate::output::{Format, percentage, plural, record_line, rule_word, weak_for, write};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
-use tamis::noise::Neighbours;
 use tamis::projection::{NoiseKind, Plan, Signs, Unit as ReleasedUnit};
 
 /// Version of the JSON object.
@@ -70,7 +69,7 @@ impl Explanation {
         let (shape, support, cost) = (plan.shape(), plan.stated_support(), plan.cost());
         let standard_error = plan.predicted_standard_error(support, plan.stated_norm().unwrap_or(0.0), 0.0);
         let (answers, beta) = request.confidence;
-        let unit = request.released_unit();
+        let unit = request.records.released_unit();
         let privacy = format!("{} {}", plan.privacy(), unit.in_words(plan.rows_per_unit()));
         let (unit, unit_column) = match unit {
             ReleasedUnit::Row => ("row", None),
@@ -114,7 +113,7 @@ impl Explanation {
             privacy,
             warning: warning(plan),
             why: plan.explanation().trim_end().to_owned(),
-            protected: protected(request),
+            protected: request.records.protected(plan.neighbours(), plan.rows_per_unit()),
             condition: if request.assumed.multiplicity { ", if no two records share a key" } else { "" },
             delta_unspent: request.delta_unspent,
         }
@@ -167,23 +166,6 @@ fn has_more_than_three_digits(mut number: u64) -> bool {
         number /= 10;
     }
     number >= 1000
-}
-
-/// What a neighbour is, in words that a curator can check.
-fn protected(request: &Request) -> String {
-    let rows = request.plan.rows_per_unit();
-    let whose = match (&request.unit, &request.count, rows) {
-        (Unit::Column(name), ..) => format!("all rows with the same {name:?}, of which at most {rows} count"),
-        (Unit::Row, None, 1) => "one row".to_owned(),
-        (Unit::Row, Some(_), 1) => "one of the counted records, not a line of the table".to_owned(),
-        (Unit::Row, None, _) => format!("{rows} rows, the most that one unit has by your word"),
-        (Unit::Row, Some(_), _) => format!("{rows} of the counted records, the most that one unit has by your word"),
-    };
-    let change = match request.plan.neighbours() {
-        Neighbours::AddRemove => "added or removed",
-        Neighbours::Substitute => "replaced",
-    };
-    format!("{whose}, {change}")
 }
 
 impl fmt::Display for Explanation {

@@ -1,11 +1,10 @@
 //! The rows of a table, counted by key: streamed into a sketch where that is enough, else as a histogram.
 
-use super::request::{MEANT_ROW, ROW, Request, Unit};
+use super::request::Request;
 use crate::failure::Failure;
-use crate::input::{Place, Source, Table, decimal};
+use crate::input::Source;
 use crate::progress::Progress;
-use std::fmt::Display;
-use tamis::noise::Rational;
+use crate::records::{Contents, Record, too_many};
 use tamis::projection::{SignFamily, Sketch};
 use tamis::queries::{ContributionBound, Element, Fingerprint, Histogram, HistogramBuilder, Keys};
 
@@ -13,17 +12,6 @@ use tamis::queries::{ContributionBound, Element, Fingerprint, Histogram, Histogr
 pub enum Data {
     Sketch(Sketch),
     Histogram(Histogram),
-}
-
-/// How much was read. As private as the data.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Contents {
-    /// Lines of the table.
-    pub rows: u64,
-    /// What they stand for, after rows beyond the bound were dropped.
-    pub records: u64,
-    /// Rows beyond the bound.
-    pub dropped: u64,
 }
 
 /// Rows handed to a sketch at a time.
@@ -41,7 +29,7 @@ enum Tally {
 
 impl Tally {
     fn new(request: &Request, keys: &Keys, family: &SignFamily) -> Self {
-        if request.unit.bounded() {
+        if request.records.unit.bounded() {
             let bound = ContributionBound::new(request.plan.rows_per_unit(), *keys.fingerprint_key());
             // Cannot fail: a plan is for at least one row.
             return Self::Bound(bound.expect("a positive bound"));
@@ -88,34 +76,6 @@ impl Tally {
     }
 }
 
-/// Fails if the table cannot be opened or has other columns, before anything is said of a plan. A pipe can be opened only once:
-/// there [`read`] finds out.
-pub fn check(request: &Request, source: &Source) -> Result<(), Failure> {
-    let Source::File(path) = source else { return Ok(()) };
-    if path.exists() && !path.is_file() && !path.is_dir() {
-        return Ok(());
-    }
-    open(request, source, &Progress::new(true)).map(|_| ())
-}
-
-/// Opens the table and finds its columns.
-fn open(request: &Request, source: &Source, progress: &Progress) -> Result<Table, Failure> {
-    let opened = source.table(&request.columns(), progress);
-    let table = opened.map_err(|failure| match request.unit.is_like_row() {
-        true => failure.advising(MEANT_ROW),
-        false => failure,
-    })?;
-    if request.unit == Unit::Row && table.names().iter().any(|name| name == ROW) {
-        return Err(Failure::refused(
-            format_args!(
-                "--unit row: {source} has a column called \"row\", and it is not clear which of the two is meant"
-            ),
-            "rename the column if each record is a unit of its own, or if the column is to tell units apart",
-        ));
-    }
-    Ok(table)
-}
-
 /// Reads the whole table, or fails at its first malformed row.
 pub fn read(
     request: &Request,
@@ -124,82 +84,11 @@ pub fn read(
     source: &Source,
     progress: &Progress,
 ) -> Result<(Data, Contents), Failure> {
-    let table = open(request, source, progress)?;
-    let width = keys.columns().len();
-    let whole_up_to = request.count.as_ref().and_then(|_| table.whole_up_to(width));
     let mut tally = Tally::new(request, keys, family);
-    let mut contents = Contents::default();
-    table.for_each(|place, cells| {
-        let (key, other) = cells.split_at(width);
-        let fingerprint = keys.fingerprint(key).map_err(|error| no_key(place, keys, &error))?;
-        let (count, unit) = match (&request.count, &request.unit) {
-            (Some(column), _) => (count(other[0], whole_up_to).map_err(|fault| no_count(place, column, fault))?, None),
-            (None, Unit::Column(column)) => (1, Some(unit(place, column, other[0])?)),
-            (None, Unit::Row) => (1, None),
-        };
-        contents.rows += 1;
-        // No overflow: what is added has been checked against 2^50.
-        contents.records = contents.records.saturating_add(count.unsigned_abs());
-        tally.add(fingerprint, count, unit).map_err(|fault| too_many(place, &fault))
-    })?;
+    let add = |record: &Record| tally.add(record.fingerprint, record.count, record.unit);
+    let mut contents = request.records.read(keys, source, progress, add)?;
     let (data, dropped) = tally.finish().map_err(|fault| too_many(source, &fault))?;
     contents.dropped = dropped;
     contents.records -= dropped;
     Ok((data, contents))
-}
-
-/// A count, or what is wrong with it.
-fn count(cell: &str, whole_up_to: Option<u64>) -> Result<i64, &'static str> {
-    let cell = cell.trim_matches([' ', '\t']);
-    // What most cells are.
-    if whole_up_to.is_none() && !cell.is_empty() && cell.len() <= 12 && cell.bytes().all(|byte| byte.is_ascii_digit()) {
-        // Cannot fail: at most twelve digits.
-        let count = cell.parse().expect("digits");
-        return if count <= Histogram::MAX_TOTAL { Ok(count) } else { Err(BEYOND) };
-    }
-    let Some(value) = decimal(cell) else {
-        return Err(if cell.is_empty() { "is empty" } else { "is not a decimal number" });
-    };
-    if value < Rational::ZERO {
-        return Err("is negative");
-    }
-    if !value.is_int() {
-        return Err("is not a whole number");
-    }
-    if whole_up_to.is_some_and(|limit| value > Rational::from(limit)) {
-        return Err("is beyond what its floating-point type counts to, so that it may have been rounded");
-    }
-    i64::try_from(value.trunc()).ok().filter(|count| *count <= Histogram::MAX_TOTAL).ok_or(BEYOND)
-}
-
-const BEYOND: &str = "is beyond 2^40";
-
-fn no_count(place: Place, column: &str, fault: &str) -> Failure {
-    Failure::input(
-        format_args!("{place}: the cell in column {column:?} {fault}"),
-        "counts are whole numbers from 0, such as 42; no row can be skipped",
-    )
-}
-
-fn no_key(place: Place, keys: &Keys, error: &impl Display) -> Failure {
-    let columns: Vec<String> = keys.columns().iter().map(|name| format!("{name:?}")).collect();
-    Failure::input(
-        format_args!("{place}: the cell in column {}: {error}", columns.join(", ")),
-        "give the key as it is described by --bits, or leave --bits out; no row can be skipped",
-    )
-}
-
-/// The unit of a row. Rows without one are nobody's: taken for one unit, they would push each other out.
-fn unit<'cell>(place: Place, column: &str, cell: &'cell str) -> Result<&'cell str, Failure> {
-    if cell.is_empty() {
-        return Err(Failure::input(
-            format_args!("{place}: the cell in column {column:?} is empty, so that the row has no unit of privacy"),
-            "fill the cell, or leave the row out of the input",
-        ));
-    }
-    Ok(cell)
-}
-
-fn too_many(place: impl Display, fault: &str) -> Failure {
-    Failure::input(format_args!("{place}: {fault}"), "release the table in parts, each with a budget of its own")
 }

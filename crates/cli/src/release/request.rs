@@ -3,23 +3,16 @@
 use super::{Arguments, HeavyChoice, NoiseChoice, SignsKind};
 use crate::arguments::{beta, number, parameter, whole, wrong};
 use crate::failure::Failure;
-use crate::input::{Fields, Role};
-use std::fs;
-use std::path::Path;
+use crate::records::{Records, Unit};
 use tamis::noise::composition::CompositionError;
 use tamis::noise::stability::StabilityError;
 use tamis::noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries};
-use tamis::projection::{self, Builder, HeavyKeys, NoiseKind, Plan, ProjectionError, ProjectionRelease};
-use tamis::queries::{Columns, FingerprintKey, KeyKind, Keys};
+use tamis::projection::{Builder, HeavyKeys, NoiseKind, Plan, ProjectionError, ProjectionRelease};
 
 /// What was asked for, checked, and the plan for it.
 #[derive(Debug)]
 pub struct Request {
-    /// Columns of the key; none only for `--explain`.
-    pub key: Vec<String>,
-    pub bits: Option<Columns>,
-    pub count: Option<String>,
-    pub unit: Unit,
+    pub records: Records,
     pub plan: Plan,
     /// Whether the exact number of records is to be in the file.
     pub publish_records: bool,
@@ -40,88 +33,25 @@ pub struct Assumed {
     pub support: bool,
 }
 
-/// What is protected.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Each record.
-    Row,
-    /// All rows with the same cell in a column.
-    Column(String),
-}
-
-impl Unit {
-    /// Whether it is a column whose name may have been meant as `row`.
-    pub fn is_like_row(&self) -> bool {
-        let alike = [ROW, "rows", "record", "records"];
-        matches!(self, Self::Column(name) if alike.iter().any(|word| name.eq_ignore_ascii_case(word)))
-    }
-
-    /// Whether rows beyond a bound are dropped.
-    pub fn bounded(&self) -> bool {
-        matches!(self, Self::Column(_))
-    }
-}
-
-/// The unit that is no column.
-pub const ROW: &str = "row";
-
 impl Request {
     pub fn check(arguments: &Arguments) -> Result<Self, Failure> {
-        let key = arguments.key.as_deref().map_or(Ok(Vec::new()), key_columns)?;
-        let bits = arguments.bits.as_deref().map(bit_names).transpose()?;
-        let unit = if arguments.unit == ROW { Unit::Row } else { Unit::Column(arguments.unit.clone()) };
-        if let Some(count) = &arguments.count {
-            count_beside(count, &key, &unit)?;
-        }
-        let rows = rows_per_unit(arguments.max_rows.as_deref(), &unit)?;
+        let (key, count) = (arguments.key.as_deref(), arguments.count.as_deref());
+        let records = Records::check(key, arguments.bits.as_deref(), count, &arguments.unit)?;
+        let rows = records.rows_per_unit(arguments.max_rows.as_deref())?;
         let budget = budget(arguments)?;
         let plan = plan(arguments, budget.clone(), rows)?;
         let assumed = Assumed {
             multiplicity: arguments.rows_per_key.is_none() && arguments.records.is_some(),
             support: arguments.support.is_none(),
         };
-        let request = Self {
+        Ok(Self {
             assumed,
             delta_unspent: !budget.delta().is_zero() && plan.cost().delta().is_zero(),
-            publish_records: publish_records(arguments, &unit, &plan)?,
+            publish_records: publish_records(arguments, &records.unit, &plan)?,
             plan,
-            key,
-            bits,
-            count: arguments.count.clone(),
-            unit,
+            records,
             confidence: confidence(arguments)?,
-        };
-        if !request.key.is_empty() {
-            // Checked now: with another fingerprint key it will do as well.
-            request.keys(FingerprintKey::new([0; 16]))?;
-        }
-        Ok(request)
-    }
-
-    /// Keys as this release names them.
-    pub fn keys(&self, fingerprint_key: FingerprintKey) -> Result<Keys, Failure> {
-        let kind = self.bits.clone().map_or(KeyKind::Text, KeyKind::Bits);
-        Keys::new(self.key.iter().map(String::as_str), kind, fingerprint_key)
-            .map_err(|error| wrong("key", error, "name each column once, as in --key given_name,family_name"))
-    }
-
-    /// The columns to read: those of the key, then that of the unit or that of the counts.
-    pub fn columns(&self) -> Vec<(&str, Role)> {
-        let mut columns: Vec<(&str, Role)> = self.key.iter().map(|name| (name.as_str(), Role::Name)).collect();
-        if let Unit::Column(name) = &self.unit {
-            columns.push((name, Role::Name));
-        }
-        columns.extend(self.count.as_deref().map(|name| (name, Role::Number)));
-        columns
-    }
-
-    /// The unit, as the release names it.
-    pub fn released_unit(&self) -> projection::Unit {
-        match (&self.unit, &self.count) {
-            (Unit::Column(name), _) => projection::Unit::Column(name.clone()),
-            (Unit::Row, None) => projection::Unit::Row,
-            (Unit::Row, Some(_)) => projection::Unit::Record,
-        }
+        })
     }
 }
 
@@ -135,62 +65,6 @@ fn publish_records(arguments: &Arguments, unit: &Unit, plan: &Plan) -> Result<bo
         ));
     }
     Ok(arguments.publish_records)
-}
-
-fn key_columns(text: &str) -> Result<Vec<String>, Failure> {
-    const HELP: &str = "for example --key email, or --key given_name,family_name";
-    if text.trim().is_empty() || text.contains(['\n', '\r']) {
-        return Err(wrong("key", "it must name a column, or several with commas between", HELP));
-    }
-    let mut fields = Fields::new();
-    let names = fields.split(text, 1).map_err(|_| wrong("key", "it has a quote that is not closed", HELP))?;
-    Ok(names.iter().map(str::to_owned).collect())
-}
-
-fn bit_names(path: &Path) -> Result<Columns, Failure> {
-    const HELP: &str = "give a text file with the name of one boolean on each line, the first for the lowest bit";
-    let shown = path.display();
-    let text =
-        fs::read_to_string(path).map_err(|error| wrong("bits", format_args!("cannot read {shown}: {error}"), HELP))?;
-    Columns::from_text(&text).map_err(|error| wrong("bits", format_args!("{shown}: {error}"), HELP))
-}
-
-fn count_beside(count: &str, key: &[String], unit: &Unit) -> Result<(), Failure> {
-    if key.iter().any(|name| name == count) {
-        return Err(Failure::input(
-            format_args!("--count: the column {count:?} is part of the key"),
-            "give the column that says how many records a row stands for",
-        ));
-    }
-    if unit.bounded() {
-        return Err(Failure::refused(
-            "--count with --unit COL: of records that were counted together nobody can tell which belong to one unit",
-            "give --unit row, and with --max-rows how many of the counted records one person has at most; or release the \
-             table before it was counted",
-        ));
-    }
-    Ok(())
-}
-
-/// For `--unit rows` and the like.
-pub const MEANT_ROW: &str = "did you mean --unit row, for which each record is a unit?";
-
-fn rows_per_unit(text: Option<&str>, unit: &Unit) -> Result<u32, Failure> {
-    const HELP: &str = "for example --max-rows 5: rows beyond it are dropped, and the noise grows with it";
-    match (text, unit) {
-        (Some(text), _) => {
-            let rows = whole("max-rows", text, HELP)?;
-            u32::try_from(rows)
-                .ok()
-                .filter(|rows| (1..=1_000_000).contains(rows))
-                .ok_or_else(|| wrong("max-rows", format_args!("it must be from 1 to 1000000, got {rows}"), HELP))
-        }
-        (None, Unit::Row) => Ok(1),
-        (None, Unit::Column(name)) => Err(Failure::refused(
-            format_args!("--max-rows is missing: how many rows of one {name:?} may count decides the noise"),
-            if unit.is_like_row() { MEANT_ROW } else { HELP },
-        )),
-    }
 }
 
 fn budget(arguments: &Arguments) -> Result<Budget, Failure> {

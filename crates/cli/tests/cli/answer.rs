@@ -122,7 +122,7 @@ fn several_columns_are_fields() {
     assert_eq!(
         err,
         "error: FILE, line 2: a key has 2 cells (\"name\", \"place\"), got 1\n\
-         help: a key of this release is \"name\", \"place\", with commas between them, as in a CSV file\n"
+         help: a key is \"name\", \"place\" here, with commas between them, as in a CSV file\n"
     );
 }
 

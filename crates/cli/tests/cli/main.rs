@@ -8,6 +8,8 @@ mod parquet;
 mod program;
 mod readme;
 mod release;
+mod session;
+mod state;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

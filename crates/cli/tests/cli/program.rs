@@ -14,7 +14,19 @@ fn version_and_help_are_data() {
     let output = run(&["--version"]);
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
     assert_eq!(stdout(&output), format!("tamis {}\n", env!("CARGO_PKG_VERSION")));
-    for command in ["", "release", "answer", "inspect", "monitor", "completions", "man"] {
+    for command in [
+        "",
+        "release",
+        "answer",
+        "inspect",
+        "monitor",
+        "session",
+        "session create",
+        "session ask",
+        "session show",
+        "completions",
+        "man",
+    ] {
         let words: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
         let output = run(&words);
         assert_eq!(output.status.code(), Some(0));
@@ -29,7 +41,7 @@ fn unknown_commands_are_usage_errors() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(
         stderr(&output),
-        "error: there is no command \"watch\"\nhelp: the commands are: release, answer, inspect, monitor, completions, man, help\n"
+        "error: there is no command \"watch\"\nhelp: the commands are: release, answer, inspect, monitor, session, completions, man, help\n"
     );
 }
 
@@ -42,11 +54,20 @@ fn completions_and_manual_pages_know_the_flags() {
     assert!(stdout(&run(&["man"])).contains(".TH tamis 1"));
     let page = stdout(&run(&["man", "monitor"]));
     assert!(page.contains(".TH tamis-monitor 1") && page.contains("sensitivity"), "{page}");
+    let page = stdout(&run(&["man", "session", "create"]));
+    assert!(page.contains(".TH tamis-session-create 1") && page.contains("max\\-support"), "{page}");
 }
 
 #[test]
 fn no_command_takes_a_seed() {
-    for command in [&["--help"][..], &["monitor", "--help"], &["release", "--help"], &["answer", "--help"]] {
+    for command in [
+        &["--help"][..],
+        &["monitor", "--help"],
+        &["release", "--help"],
+        &["answer", "--help"],
+        &["session", "create", "--help"],
+        &["session", "ask", "--help"],
+    ] {
         assert!(!stdout(&run(command)).contains("--seed"));
     }
 }

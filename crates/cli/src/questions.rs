@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use tamis::interactive;
 use tamis::noise::{Rational, parse_rational};
 use tamis::queries::{Conjunction, Fingerprint, KeyKind, Keys, QueryError, SparseQuery};
 
@@ -25,6 +26,23 @@ enum Asked {
 }
 
 impl Question {
+    /// A query that was typed: a JSON object as in a file, its `conjunction` alone, or keys with commas between them.
+    pub fn typed(text: &str, number: u64, keys: &Keys) -> Result<Self, Failure> {
+        let name = format!("query {number}");
+        let asked = match serde_json::from_str::<Literals>(text) {
+            Ok(literals) => conjunction(&literals, keys).map(Asked::Conjunction),
+            Err(_) if text.trim_start().starts_with('{') => return question(text, number, keys),
+            Err(_) => typed_keys(text, number, keys).map(Asked::Listed).map_err(|error| (error, wanted(keys))),
+        };
+        let asked = asked.map_err(|(error, help)| Failure::input(error, help))?;
+        Ok(Self { place: name.clone(), name, asked })
+    }
+
+    /// Where it stands.
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
     /// How many keys it has, about.
     pub fn weight(&self) -> usize {
         match &self.asked {
@@ -32,6 +50,15 @@ impl Question {
             // One with more is refused.
             Asked::Conjunction(conjunction) => conjunction.support().min(Conjunction::MAX_SUPPORT as f64) as usize,
         }
+    }
+
+    /// Its name, and the query as a session takes it: a conjunction is not listed.
+    pub fn adaptive(self, keys: &Keys) -> (String, interactive::Query) {
+        let query = match self.asked {
+            Asked::Listed(query) => interactive::Query::keys(query),
+            Asked::Conjunction(conjunction) => interactive::Query::conjunction(conjunction, *keys.fingerprint_key()),
+        };
+        (self.name, query)
     }
 
     /// Its name and the query itself.
@@ -73,7 +100,7 @@ impl<'a> Questions<'a> {
         Ok(Self(Box::new(files.iter().map(move |file| list(file, keys, quiet)))))
     }
 
-    /// One query a line.
+    /// One query a line, from standard input or a file.
     pub fn of_file(source: &Source, keys: &'a Keys) -> Result<Self, Failure> {
         let mut lines = source.lines()?.up_to(LONGEST);
         let mut names = HashMap::new();
@@ -170,18 +197,28 @@ fn listed(line: &str, number: u64, keys: &Keys, fields: &mut Fields) -> Result<F
     keys.fingerprint(&cells.iter().collect::<Vec<_>>()).map_err(|error| error.to_string())
 }
 
+/// Keys on one line: of several columns, one key alone.
+fn typed_keys(text: &str, number: u64, keys: &Keys) -> Result<SparseQuery, String> {
+    let mut fields = Fields::new();
+    if keys.columns().len() > 1 {
+        return Ok(SparseQuery::count([listed(text, number, keys, &mut fields)?]));
+    }
+    let cells = fields.split(text, number).map_err(|failure| failure.message())?;
+    let fingerprints = cells.iter().map(|cell| keys.fingerprint(&[cell.trim()]).map_err(|error| error.to_string()));
+    Ok(SparseQuery::count(fingerprints.collect::<Result<Vec<_>, _>>()?))
+}
+
 /// What a key is, for who got it wrong.
 fn wanted(keys: &Keys) -> String {
     let columns = keys.columns();
     match keys.kind() {
-        KeyKind::Bits(names) => format!(
-            "keys of this release are {} booleans in hexadecimal; ask for conjunctions with --queries",
-            names.width()
-        ),
-        KeyKind::Text if columns.len() == 1 => format!("a key of this release is a {:?}", columns[0]),
+        KeyKind::Bits(names) => {
+            format!("keys are {} booleans here, in hexadecimal; ask for conjunctions with --queries", names.width())
+        }
+        KeyKind::Text if columns.len() == 1 => format!("a key is a {:?} here", columns[0]),
         KeyKind::Text => {
             let columns: Vec<String> = columns.iter().map(|name| format!("{name:?}")).collect();
-            format!("a key of this release is {}, with commas between them, as in a CSV file", columns.join(", "))
+            format!("a key is {} here, with commas between them, as in a CSV file", columns.join(", "))
         }
     }
 }
@@ -271,18 +308,15 @@ fn weight(raw: &RawValue) -> Option<Rational> {
 
 fn conjunction(literals: &Literals, keys: &Keys) -> Result<Conjunction, (String, String)> {
     let KeyKind::Bits(columns) = keys.kind() else {
-        return Err((
-            "a conjunction is about packed booleans, and the keys of this release are text".to_owned(),
-            wanted(keys),
-        ));
+        return Err(("a conjunction is about packed booleans, and keys are text here".to_owned(), wanted(keys)));
     };
     let fixed = literals.0.iter().map(|(name, value)| (name.as_str(), *value));
     columns.conjunction(fixed).map_err(|error| {
         let unknown = literals.0.iter().find(|(name, _)| !columns.names().contains(name));
         let near = unknown.and_then(|(name, _)| nearest(columns.names(), name));
         let help = near.map_or_else(
-            || "`tamis inspect` lists the literals of a release".to_owned(),
-            |near| format!("did you mean {near:?}? `tamis inspect` lists the literals of a release"),
+            || "`tamis inspect` lists the literals".to_owned(),
+            |near| format!("did you mean {near:?}? `tamis inspect` lists the literals"),
         );
         (error.to_string(), help)
     })
@@ -339,5 +373,37 @@ impl<'de> Deserialize<'de> for Literals {
             }
         }
         deserializer.deserialize_map(Map)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamis::queries::{Columns, FingerprintKey};
+
+    fn keys(columns: &[&str], kind: KeyKind) -> Keys {
+        Keys::new(columns.iter().copied(), kind, FingerprintKey::new([3; 16])).unwrap()
+    }
+
+    fn typed(text: &str, keys: &Keys) -> SparseQuery {
+        let question = Question::typed(text, 7, keys).unwrap_or_else(|failure| panic!("{}", failure.message()));
+        question.query(keys).unwrap().1
+    }
+
+    /// What is typed is what a file would hold.
+    #[test]
+    fn what_is_typed_is_a_query() {
+        let names = keys(&["name"], KeyKind::Text);
+        let list = typed(r#"{"name": "q", "keys": ["ann", "bob, jr."]}"#, &names);
+        assert_eq!(typed("ann ,\"bob, jr.\"", &names).entries(), list.entries());
+        let places = keys(&["name", "place"], KeyKind::Text);
+        let pair = typed(r#"{"name": "q", "keys": [["ann", "x"]]}"#, &places);
+        assert_eq!(typed("ann,x", &places).entries(), pair.entries());
+        let bits = keys(&["packed"], KeyKind::Bits(Columns::new(["a", "b", "c"]).unwrap()));
+        let conjunction = typed(r#"{"name": "q", "conjunction": {"a": true, "c": false}}"#, &bits);
+        assert_eq!(typed(r#"{"a": true, "c": false}"#, &bits).entries(), conjunction.entries());
+        for (text, keys) in [("ann", &places), ("{", &names), (r#"{"d": true}"#, &bits), ("8", &bits), ("\"", &names)] {
+            assert!(Question::typed(text, 7, keys).is_err(), "{text}");
+        }
     }
 }

@@ -1,0 +1,234 @@
+//! A run that may be kept in a state, and go on later under the same noisy threshold.
+
+use super::report::Alert;
+use super::request::Request;
+use crate::failure::Failure;
+use crate::output::{Format, line, note, printable, row, write};
+use crate::state::{self, Kind, Part, StateFile};
+use rand::CryptoRng;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tamis::noise::sparse_vector::{Plan, Snapshot, SparseVector};
+use tamis::queries::Grid;
+
+/// A run: its gate, how far it has come, and where that is kept.
+pub struct Run {
+    pub gate: SparseVector,
+    /// Rows.
+    pub answered: u64,
+    kept: Option<StateFile>,
+    /// How many rows were answered, and when, as it was kept last.
+    last: (u64, Instant),
+}
+
+/// What names the values of a run: not what its plan says already.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct Watched {
+    column: Option<String>,
+    label: Option<String>,
+    grid_bits: u32,
+}
+
+impl Watched {
+    fn of(request: &Request) -> Self {
+        let columns = &request.columns;
+        Self { column: columns.value.clone(), label: columns.label.clone(), grid_bits: request.grid.bits() }
+    }
+}
+
+/// What every alert changes.
+#[derive(Serialize, Deserialize)]
+struct Position {
+    answered: u64,
+    gate: Snapshot,
+}
+
+/// An alert as it is kept.
+#[derive(Serialize, Deserialize)]
+struct KeptAlert {
+    row: u64,
+    label: Option<String>,
+    /// In grid units.
+    value: Option<i64>,
+}
+
+const WATCHED: &str = "watched";
+const POSITION: &str = "position";
+const ALERT: &str = "alert";
+
+/// How long ⊥ may be forgotten: they are public, and asking again under the same noisy threshold is one more query.
+const FORGETTABLE: Duration = Duration::from_secs(1);
+
+impl Run {
+    /// The run that is kept there, if there is one. It must be of the same plan.
+    pub fn find(path: Option<&Path>, plan: &Plan, request: &Request, quiet: bool) -> Result<Option<Self>, Failure> {
+        let Some(path) = path else { return Ok(None) };
+        if path.symlink_metadata().is_err() {
+            state::check_place(path)?;
+            return Ok(None);
+        }
+        let file = StateFile::open(path, quiet)?;
+        file.expect(Kind::Monitor)?;
+        let run = Self::read(file)?.0;
+        // Cannot fail: it was just read from one.
+        let file = run.kept.as_ref().expect("a state");
+        let watched: Watched = file.json(WATCHED, 0)?;
+        if run.gate.plan() != plan || run.gate.threshold() != request.threshold || watched != Watched::of(request) {
+            return Err(Failure::input(
+                format_args!("{} keeps a run that was begun with other arguments", path.display()),
+                "give the same arguments as then (`tamis inspect` shows them), or another --state and a budget of its own",
+            ));
+        }
+        if run.gate.is_halted() {
+            return Err(Failure::refused(
+                format_args!("all {} alerts of {} are used", run.gate.plan().setting().hits.get(), path.display()),
+                "`tamis inspect` shows them; more need another --state and a budget of its own",
+            ));
+        }
+        Ok(Some(run))
+    }
+
+    /// Begins a run. From here on its whole budget is spent.
+    pub fn begin<R: CryptoRng + ?Sized>(
+        path: Option<&Path>,
+        plan: &Plan,
+        request: &Request,
+        quiet: bool,
+        rng: &mut R,
+    ) -> Result<Self, Failure> {
+        let gate = SparseVector::new(plan.clone(), request.threshold, rng);
+        let mut run = Self { gate, answered: 0, kept: None, last: (0, Instant::now()) };
+        if let Some(path) = path {
+            let mut id = [0; 16];
+            rng.fill_bytes(&mut id);
+            let parts = vec![Part::json(WATCHED, 0, &Watched::of(request))?, run.position()?];
+            state::create(path, Kind::Monitor, u128::from_le_bytes(id), parts, quiet)?;
+            note(quiet, &format!("keeping this run in {}: as secret as the data", path.display()));
+            // Another process may have been faster to use it: what counts is what is there.
+            let kept = Self::find(Some(path), plan, request, true)?;
+            run = kept.ok_or_else(|| Failure::machine("the state is gone", "run it again, in a folder of your own"))?;
+        }
+        Ok(run)
+    }
+
+    fn read(file: StateFile) -> Result<(Self, Vec<KeptAlert>), Failure> {
+        let Position { answered, gate } = file.json(POSITION, 0)?;
+        let gate = SparseVector::restore(gate).map_err(|error| file.damaged(error))?;
+        let alerts: Vec<KeptAlert> = file.all_json(ALERT)?;
+        if alerts.len() as u64 + u64::from(gate.hits_left()) != u64::from(gate.plan().setting().hits.get()) {
+            return Err(file.damaged("its alerts and its noisy threshold are of different moments"));
+        }
+        Ok((Self { gate, answered, kept: Some(file), last: (answered, Instant::now()) }, alerts))
+    }
+
+    fn position(&self) -> Result<Part, Failure> {
+        Part::json(POSITION, 0, &Position { answered: self.answered, gate: self.gate.snapshot() })
+    }
+
+    /// Keeps an alert that has just been counted.
+    pub fn keep_alert(&mut self, alert: &Alert) -> Result<(), Failure> {
+        if self.kept.is_none() {
+            return Ok(());
+        }
+        let number = self.gate.plan().setting().hits.get() - self.gate.hits_left() - 1;
+        let kept = KeptAlert { row: self.answered, label: alert.label.clone(), value: alert.value };
+        self.commit(vec![Part::json(ALERT, number.into(), &kept)?])
+    }
+
+    /// Keeps how far it has come, unless that was done a moment ago.
+    pub fn keep_now_and_then(&mut self) -> Result<(), Failure> {
+        if self.kept.is_some() && self.last.1.elapsed() >= FORGETTABLE { self.keep() } else { Ok(()) }
+    }
+
+    /// Keeps how far it has come.
+    pub fn keep(&mut self) -> Result<(), Failure> {
+        if self.last.0 == self.answered { Ok(()) } else { self.commit(Vec::new()) }
+    }
+
+    fn commit(&mut self, mut parts: Vec<Part>) -> Result<(), Failure> {
+        parts.push(self.position()?);
+        if let Some(file) = &mut self.kept {
+            file.commit(&parts)?;
+            self.last = (self.answered, Instant::now());
+        }
+        Ok(())
+    }
+}
+
+/// Version of the JSON object.
+const SCHEMA: &str = "tamis.monitor.state/1";
+
+#[derive(Serialize)]
+struct Shown {
+    schema: &'static str,
+    facts: serde_json::Map<String, serde_json::Value>,
+    alerts: Vec<ShownAlert>,
+}
+
+#[derive(Serialize)]
+struct ShownAlert {
+    row: u64,
+    label: Option<String>,
+    value: Option<f64>,
+}
+
+/// Prints the run of a state: all of it has been published, or is public.
+pub fn describe(file: StateFile, format: Format) -> Result<(), Failure> {
+    let (shown, commits) = (file.path().display().to_string(), file.commits());
+    let watched: Watched = file.json(WATCHED, 0)?;
+    let grid = Grid::new(watched.grid_bits).map_err(|error| file.damaged(error))?;
+    let (run, alerts) = Run::read(file)?;
+    let facts = facts(&run, &watched, grid, commits);
+    let alert =
+        |KeptAlert { row, label, value }| ShownAlert { row, label, value: value.map(|value| grid.value(value)) };
+    let alerts: Vec<ShownAlert> = alerts.into_iter().map(alert).collect();
+    match format {
+        Format::Text => {
+            let mut text = format!("{shown}: a run of `tamis monitor`, its checksums hold\n\n");
+            let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+            for (name, fact) in &facts {
+                text += &format!("{name:<width$}  {}\n", printable(fact));
+            }
+            if !alerts.is_empty() {
+                text += "\nalerts\n";
+            }
+            for ShownAlert { row, label, value } in &alerts {
+                let label = label.as_deref().map_or_else(String::new, |label| format!(", {}", printable(label)));
+                let value = value.map_or_else(String::new, |value| format!(": about {value}"));
+                text += &format!("  row {row}{label}{value}\n");
+            }
+            write(text.as_bytes())?;
+        }
+        Format::Json => {
+            let facts = facts.into_iter().map(|(name, fact)| (name.to_owned(), fact.into())).collect();
+            line(&Shown { schema: SCHEMA, facts, alerts })?;
+        }
+        Format::Csv => {
+            row(&["name", "value"])?;
+            facts.iter().try_for_each(|(name, fact)| row(&[name, fact]))?;
+        }
+    }
+    Ok(())
+}
+
+fn facts(run: &Run, watched: &Watched, grid: Grid, commits: u64) -> Vec<(&'static str, String)> {
+    let plan = run.gate.plan();
+    let setting = plan.setting();
+    let sensitivity = i64::try_from(setting.sensitivity.get()).unwrap_or(i64::MAX);
+    let mut facts = vec![
+        ("spent", format!("{}, when it began", setting.budget)),
+        ("neighbours", setting.neighbours.to_string()),
+        ("kind", setting.kind.to_string()),
+        ("sensitivity", grid.value(sensitivity).to_string()),
+        ("mechanism", plan.variant().to_string()),
+        ("threshold", grid.value(run.gate.threshold()).to_string()),
+        ("grid bits", grid.bits().to_string()),
+        ("answered", run.answered.to_string()),
+        ("alerts left", format!("{} of {}", run.gate.hits_left(), setting.hits.get())),
+        ("commits", commits.to_string()),
+    ];
+    facts.extend(watched.column.clone().map(|column| ("column", column)));
+    facts.extend(watched.label.clone().map(|label| ("label", label)));
+    facts
+}

@@ -1,0 +1,219 @@
+//! `tamis session ask`: answers from a state, each kept before it is given.
+
+use super::report::{Answered, Report};
+use super::stored::{Description, Engine, Kept, Table};
+use crate::failure::Failure;
+use crate::input::Source;
+use crate::output::{Format, note, plural};
+use crate::questions::{Question, Questions};
+use crate::state::{Kind as StateKind, Part, StateFile};
+use rand::rngs::ThreadRng;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::PathBuf;
+use tamis::interactive::{Refusal, Source as From};
+use tamis::queries::{KeyKind, Keys};
+
+const EXAMPLES: &str = "\
+Examples:
+  Conjunctions, one JSON object a line:
+    tamis session ask adult.session --queries examples/adult_conjunctions.jsonl
+  A list of keys, and another:
+    tamis session ask customers.session --list spring.txt --list autumn.txt --format csv
+  A program that asks one query after another, each after the answer before it:
+    my-analysis | tamis session ask adult.session --format json
+  By hand, at a prompt:
+    tamis session ask adult.session
+
+Queries are as in `tamis answer`, of at most the session's --max-support keys. Of a stream each answer is given as soon as it \
+is known. The same query, asked again, gets the same answer at no cost: its source is `transcript`.
+
+Sources: hypothesis, a guess that the data did not contradict; data, the data itself with noise, which uses up a correction; \
+transcript, an earlier answer. A guess that was not compared with the data, because no corrections are left, is marked \
+unchecked. If nothing is promised of such guesses, the run ends with exit code 1 at the first of them, unless --unchecked is \
+given. Bounds hold for all answers at once, with the probability that was planned, \
+however the queries are chosen; where a release answers, the standard error is what a query that was not chosen by looking at \
+answers is really off by.
+
+An answer is on the disk before it is printed. Killed at any point, the next run goes on behind what was printed: no \
+answer is lost, none is drawn twice and none is given that was not paid for. Of files and lists 256 answers at a time are \
+kept, then printed. One process at a time uses a state; another waits up to ten seconds for it.
+
+--format json writes one object a line: schema, name, keys, value, bound, lower, upper, level, standard_error, source, \
+checked, updates_left. bound, lower and upper are null where nothing is promised, standard_error where no release answered. csv has the same as columns.
+
+Exit codes: 0 done; 1 no more can be had, or the state is an older copy; 2 usage or bad input, or a damaged state; 3 internal \
+error, or a disk that failed. Answers before the one that failed are given and kept.";
+
+/// Answers queries from a state, and keeps account there.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES, after_help = "See --help for examples.")]
+pub struct Arguments {
+    /// A state that `tamis session create` wrote.
+    #[arg(value_name = "STATE")]
+    state: PathBuf,
+    /// A list of keys, one a line, or `-` for standard input. May be given several times: each list is a query.
+    #[arg(long, value_name = "FILE|-")]
+    list: Vec<PathBuf>,
+    /// Queries as JSON lines. Standard input if nothing is given, or `-`.
+    #[arg(long, value_name = "FILE|-", conflicts_with = "list")]
+    queries: Option<PathBuf>,
+    /// Go on with guesses of which nothing is promised when no corrections are left.
+    #[arg(long)]
+    unchecked: bool,
+    /// Format of standard output: text for people, JSON lines, or CSV.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Print nothing but answers and errors.
+    #[arg(long)]
+    quiet: bool,
+}
+
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let file = StateFile::open(&arguments.state, arguments.quiet)?;
+    file.expect(StateKind::Session)?;
+    let description = Description::read(&file)?;
+    let keys = description.keys(&file)?;
+    let data = Table::of_parts(&file, &description, &keys)?.data(&keys)?;
+    let transcript = Kept::all(&file)?.into_iter().map(|kept| kept.entry).collect();
+    let engine = Engine::resume(&file, &description, transcript, &data)?;
+    let setting = engine.plan().setting();
+    let report = Report::new(1.0 - setting.beta.get(), setting.records, arguments.format);
+    let asker =
+        Asker { engine, file, report, keys: &keys, unchecked: arguments.unchecked, waiting: Waiting::default() };
+    let source = Source::of(arguments.queries.as_deref().unwrap_or("-".as_ref()));
+    if !arguments.list.is_empty() {
+        return asker.all(Questions::of_lists(&arguments.list, &keys, arguments.quiet)?, BATCH, arguments.quiet);
+    }
+    if source == Source::Stdin && io::stdin().is_terminal() {
+        return asker.prompt(arguments.quiet);
+    }
+    let batch = if source.is_regular_file() { BATCH } else { 1 };
+    asker.all(Questions::of_file(&source, &keys)?, batch, arguments.quiet)
+}
+
+/// Answers that are kept together, where nobody waits for them one by one.
+const BATCH: usize = 256;
+
+/// Asks, keeps and prints.
+struct Asker<'data> {
+    engine: Engine<'data>,
+    file: StateFile,
+    report: Report,
+    keys: &'data Keys,
+    unchecked: bool,
+    waiting: Waiting,
+}
+
+/// Answers that are neither kept nor printed yet.
+#[derive(Default)]
+struct Waiting {
+    answered: Vec<Answered>,
+    parts: Vec<Part>,
+}
+
+impl Asker<'_> {
+    /// Answers queries in order. Those before the first that fails are given.
+    fn all(mut self, questions: Questions, batch: usize, quiet: bool) -> Result<(), Failure> {
+        let mut rng = rand::rng();
+        for question in questions {
+            let asked = question.and_then(|question| self.ask(question, &mut rng));
+            if asked.is_err() || self.waiting.answered.len() >= batch {
+                self.give()?;
+            }
+            if asked.is_err() {
+                self.account(quiet);
+                return asked;
+            }
+        }
+        self.give()?;
+        if !self.report.has_begun() {
+            return Err(Failure::input("there are no queries", "give at least one, a JSON object on a line"));
+        }
+        self.account(quiet);
+        Ok(())
+    }
+
+    /// Draws the answer to a query. Nothing of it is known to anybody yet.
+    fn ask(&mut self, question: Question, rng: &mut ThreadRng) -> Result<(), Failure> {
+        let place = question.place().to_owned();
+        let (name, query) = question.adaptive(self.keys);
+        let answer = self.engine.answer(&query, rng).map_err(|refusal| refused(&place, &refusal))?;
+        if !answer.is_repeated {
+            self.waiting.parts.push(self.engine.last(&name)?);
+            if answer.source == From::Data && self.engine.corrections() > 0 {
+                self.waiting.parts.push(self.engine.learned(&query)?);
+            }
+        }
+        if answer.source == From::Unchecked && answer.bound.is_none() && !self.unchecked {
+            return Err(Failure::refused(
+                "no corrections are left: what comes now is the guess, not compared with the data",
+                "take guesses with --unchecked; whatever is to be compared with the data needs a new session and its budget",
+            ));
+        }
+        let standard_error = self.engine.standard_error(&query, &answer);
+        self.waiting.answered.push(Answered { name, keys: query.support(), answer, standard_error });
+        Ok(())
+    }
+
+    /// Keeps what waits, and then prints it.
+    fn give(&mut self) -> Result<(), Failure> {
+        let Waiting { answered, mut parts } = std::mem::take(&mut self.waiting);
+        if !parts.is_empty() {
+            parts.push(self.engine.head()?);
+            self.file.commit(&parts)?;
+        }
+        self.report.answers(&answered)
+    }
+
+    /// Says what is left.
+    fn account(&self, quiet: bool) {
+        let (plan, asked) = (self.engine.plan(), self.engine.transcript().len() as u64);
+        let (stated, left) = (plan.setting().queries.get(), self.engine.left());
+        let of = match plan.updates() {
+            Some(updates) => format!("{left} of {} left", plural(updates.get().into(), "correction")),
+            None => format!("{left} of {} left", plural(stated, "answer")),
+        };
+        let queries = if asked == 1 { "query" } else { "queries" };
+        note(quiet, &format!("asked {asked} different {queries} in all; {of}"));
+        if asked > stated {
+            note(quiet, &format!("the guarantee was for {stated}: the answers beyond have no bound"));
+        }
+    }
+
+    /// Asks somebody at a terminal. A mistake is said and forgiven.
+    fn prompt(mut self, quiet: bool) -> Result<(), Failure> {
+        let mut rng = rand::rng();
+        let how = match self.keys.kind() {
+            KeyKind::Bits(_) => "a conjunction as {\"literal\": true, …}",
+            KeyKind::Text => "keys with commas between them",
+        };
+        note(quiet, &format!("Ask {how}, or a query as a JSON object; an empty line ends."));
+        for number in 1.. {
+            let _ = write!(io::stderr(), "? ");
+            let mut line = String::new();
+            let read = io::stdin().lock().read_line(&mut line);
+            if line.trim().is_empty() || read.is_err() {
+                break;
+            }
+            let line = line.trim_end_matches(['\n', '\r']);
+            let asked = Question::typed(line, number, self.keys).and_then(|question| self.ask(question, &mut rng));
+            self.give()?;
+            match asked {
+                Err(Failure::Input(complaint)) => note(false, &complaint.to_string()),
+                asked => asked?,
+            }
+        }
+        self.account(quiet);
+        Ok(())
+    }
+}
+
+fn refused(place: &str, refusal: &Refusal) -> Failure {
+    match refusal {
+        Refusal::Query(error) => Failure::input(
+            format_args!("{place}: {error}"),
+            "ask for fewer keys, or leave fewer literals free; --max-support was stated when the session was created",
+        ),
+        refusal => Failure::refused(refusal, "`tamis session show` says what was bought"),
+    }
+}

@@ -1,0 +1,182 @@
+//! What a session will promise and be worth: from public numbers alone.
+
+use super::create::Kind;
+use super::request::{Planned, Request};
+use crate::failure::Failure;
+use crate::output::{Format, line, percentage, plural, record_line, weak_for, write};
+use serde::Serialize;
+use std::fmt;
+use std::path::Path;
+use tamis::interactive::Plan;
+
+/// Version of the JSON object.
+const SCHEMA: &str = "tamis.session/1";
+
+/// Everything that is said, for every format.
+#[derive(Serialize)]
+pub struct Explanation {
+    schema: &'static str,
+    /// The file, once it is there.
+    written: Option<String>,
+    mode: &'static str,
+    epsilon: String,
+    delta: String,
+    neighbours: String,
+    unit: String,
+    rows_per_unit: u32,
+    records: u64,
+    /// m.
+    max_support: u64,
+    /// k.
+    queries: u64,
+    level: f64,
+    /// c.
+    updates: Option<u32>,
+    /// T, in records.
+    threshold: Option<f64>,
+    /// N: how many slots the universe is mapped to.
+    slots: Option<u64>,
+    /// How far any answer is off at most, in records, and as a share of them.
+    bound: f64,
+    guarantee: f64,
+    vacuous: bool,
+    /// Whether it goes on when no corrections are left.
+    survives_exhaustion: bool,
+    /// Of the release of a guarded session, for queries not chosen by looking at it, in records.
+    predicted_error: Option<f64>,
+    warning: Option<String>,
+    #[serde(skip)]
+    protected: String,
+    /// Bounds of the other modes, in records.
+    #[serde(skip)]
+    others: Vec<(Kind, f64, bool)>,
+}
+
+impl Explanation {
+    pub fn of(request: &Request, compared: bool) -> Result<Self, Failure> {
+        let (setting, plan) = (&request.setting, request.planned.plan());
+        let cost = request.planned.cost().map_err(|error| Failure::refused(error, "give a smaller --epsilon"))?;
+        let others = if compared { request.others() } else { Vec::new() };
+        let other = |(kind, planned): &(Kind, Planned)| {
+            (*kind, planned.plan().guarantee_in_records(), planned.plan().is_vacuous())
+        };
+        Ok(Self {
+            schema: SCHEMA,
+            written: None,
+            mode: request.kind.name(),
+            epsilon: cost.epsilon().to_string(),
+            delta: cost.delta().to_string(),
+            neighbours: setting.neighbours.to_string(),
+            unit: request.records.unit.name().to_owned(),
+            rows_per_unit: setting.rows_per_unit,
+            records: setting.records,
+            max_support: setting.support,
+            queries: setting.queries.get(),
+            level: 1.0 - setting.beta.get(),
+            updates: plan.updates().map(|updates| updates.get()),
+            threshold: plan.updates().map(|_| plan.threshold()),
+            slots: plan.slots(),
+            bound: plan.guarantee_in_records(),
+            guarantee: plan.guarantee(),
+            vacuous: plan.is_vacuous(),
+            survives_exhaustion: plan.survives_exhaustion(),
+            predicted_error: predicted(&request.planned),
+            warning: weak_for(&cost, Some(setting.records as f64)),
+            protected: request.records.protected(setting.neighbours, setting.rows_per_unit),
+            others: others.iter().map(other).collect(),
+        })
+    }
+
+    /// If the session protects less than it seems to.
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
+    }
+
+    /// The same, once the file is there.
+    pub fn written(self, path: &Path) -> Self {
+        Self { written: Some(path.display().to_string()), ..self }
+    }
+
+    /// To standard output.
+    pub fn print(&self, format: Format) -> Result<(), Failure> {
+        match format {
+            Format::Text => write(self.to_string().as_bytes())?,
+            Format::Json => line(self)?,
+            Format::Csv => record_line(self)?,
+        }
+        Ok(())
+    }
+
+    /// How answers come about, in a sentence or two.
+    fn how(&self) -> String {
+        let (updates, threshold) = (u64::from(self.updates.unwrap_or(0)), self.threshold.unwrap_or(0.0));
+        let corrections = plural(updates, "correction");
+        match self.slots {
+            _ if self.updates.is_none() => format!("{}: noise for each of {} answers", self.mode, self.queries),
+            None => format!(
+                "{}: a release answers, and up to {corrections} come from the data, where it is off by more than {threshold:.0}",
+                self.mode
+            ),
+            Some(slots) => format!(
+                "{}: weights on {slots} slots answer, and up to {corrections} come from the data, where they are off by more \
+                 than {threshold:.0}",
+                self.mode
+            ),
+        }
+    }
+}
+
+/// What the release of a guarded session is predicted to be within, for all queries, if they do not depend on it.
+fn predicted(planned: &Planned) -> Option<f64> {
+    match planned {
+        Planned::Plain(_) => None,
+        Planned::Guarded(plan) => plan.release().predicted_error(),
+    }
+}
+
+/// Until when a guarantee holds.
+pub fn lasts(plan: &Plan) -> &'static str {
+    if plan.survives_exhaustion() || plan.updates().is_none() { "" } else { ", while corrections are left" }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (bound, level, records) = (self.bound, percentage(self.level), self.records);
+        let until = match (self.updates, self.survives_exhaustion) {
+            (Some(_), false) => ", while corrections are left",
+            _ => "",
+        };
+        let queries = match self.queries {
+            1 => "1 query".to_owned(),
+            queries => format!("{queries} queries at once"),
+        };
+        let share = 100.0 * self.guarantee;
+        writeln!(
+            f,
+            "answers   within ± {bound:.0} of the truth ({share:.1} % of {records} records), with probability {level} for \
+             {queries},"
+        )?;
+        writeln!(f, "          however they are chosen{until}")?;
+        if self.vacuous {
+            writeln!(f, "          that is vacuous: no answer is beyond {records}, so the guarantee says nothing")?;
+        }
+        if let Some(error) = self.predicted_error {
+            writeln!(
+                f,
+                "          queries not chosen by looking at the answers are predicted to be within ± {error:.0}"
+            )?;
+        }
+        writeln!(f, "plan      {}", self.how())?;
+        for (kind, bound, vacuous) in &self.others {
+            let vacuous = if *vacuous { ": vacuous" } else { "" };
+            writeln!(f, "          (--mode {} would be within ± {bound:.0}{vacuous})", kind.name())?;
+        }
+        let (epsilon, delta, neighbours) = (&self.epsilon, &self.delta, &self.neighbours);
+        writeln!(f, "privacy   ε = {epsilon}, δ = {delta} for the whole session, under {neighbours} neighbours")?;
+        writeln!(f, "protected {}", self.protected)?;
+        if let Some(warning) = &self.warning {
+            writeln!(f, "warning   {warning}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! From arguments to a plan. Nothing here reads data.
+
+use super::create::{Arguments, Kind};
+use crate::arguments::{beta, number, parameter, whole, wrong};
+use crate::failure::Failure;
+use crate::records::Records;
+use tamis::interactive::{GuardedPlan, Learner, Plan, PlanError, Setting};
+use tamis::noise::{Budget, Delta, Epsilon, Hits, Neighbours, ParameterError, Queries};
+
+/// What was asked for, checked, and the plan for it.
+#[derive(Debug)]
+pub struct Request {
+    pub records: Records,
+    pub setting: Setting,
+    pub kind: Kind,
+    pub planned: Planned,
+    updates: Option<Hits>,
+    threshold: Option<u64>,
+    multiplicity: f64,
+}
+
+/// A plan of either engine.
+#[derive(Debug)]
+pub enum Planned {
+    Plain(Box<Plan>),
+    Guarded(Box<GuardedPlan>),
+}
+
+impl Planned {
+    /// What the guarantee is of.
+    pub fn plan(&self) -> &Plan {
+        match self {
+            Self::Plain(plan) => plan,
+            Self::Guarded(plan) => plan.guard(),
+        }
+    }
+
+    /// What all of it costs.
+    pub fn cost(&self) -> Result<Budget, ParameterError> {
+        match self {
+            Self::Plain(plan) => Ok(plan.cost()),
+            Self::Guarded(plan) => plan.cost(),
+        }
+    }
+}
+
+/// Corrections of a guarded session, if no number is given.
+const GUARDED_UPDATES: u64 = 10;
+
+impl Request {
+    pub fn check(arguments: &Arguments) -> Result<Self, Failure> {
+        let (key, count) = (arguments.key.as_deref(), arguments.count.as_deref());
+        let records = Records::check(key, arguments.bits.as_deref(), count, &arguments.unit)?;
+        let rows_per_unit = records.rows_per_unit(arguments.max_rows.as_deref())?;
+        let setting = setting(arguments, rows_per_unit)?;
+        if setting.neighbours == Neighbours::Substitute && (rows_per_unit > 1 || records.unit.bounded()) {
+            return Err(Failure::refused(
+                "--neighbours substitute: the number of records would be public, and it tells how many a unit has",
+                "give --neighbours add-remove, with an upper bound as --records; or --unit row, one record a unit",
+            ));
+        }
+        let (updates, threshold) = corrections(arguments)?;
+        let multiplicity = match &arguments.rows_per_key {
+            Some(text) => number("rows-per-key", text, "for example --rows-per-key 2.5")?.to_f64_fast(),
+            None => 1.0,
+        };
+        let kind = arguments.mode;
+        let planned = plan(kind, &setting, updates, threshold, multiplicity).map_err(|error| refusal(&error))?;
+        Ok(Self { records, setting, kind, planned, updates, threshold, multiplicity })
+    }
+
+    /// The plans of the other modes, as far as there are any, for comparison.
+    pub fn others(&self) -> Vec<(Kind, Planned)> {
+        let others = [Kind::Guarded, Kind::Gaussian, Kind::SparseMw, Kind::Paper];
+        let planned = |kind| {
+            let (updates, threshold) = (self.updates, self.threshold);
+            Some((kind, plan(kind, &self.setting, updates, threshold, self.multiplicity).ok()?))
+        };
+        others.into_iter().filter(|kind| *kind != self.kind).filter_map(planned).collect()
+    }
+}
+
+fn setting(arguments: &Arguments, rows_per_unit: u32) -> Result<Setting, Failure> {
+    let epsilon: Epsilon = parameter("epsilon", &arguments.epsilon, "for example --epsilon 1, or 1/2")?;
+    let delta: Delta = parameter(
+        "delta",
+        &arguments.delta,
+        "leave it out for pure privacy, or give far less than one over the number of units, as in --delta 1e-9",
+    )?;
+    let neighbours: Neighbours = parameter("neighbours", &arguments.neighbours, "give add-remove or substitute")?;
+    const RECORDS: &str =
+        "under substitution their exact number, which is public then; else an upper bound that is public";
+    let records = whole("records", &arguments.records, RECORDS)?;
+    const QUERIES: &str = "for example --queries 10000";
+    Ok(Setting {
+        records,
+        largest_count: match &arguments.largest_count {
+            Some(text) => whole("largest-count", text, "for example --largest-count 1 if no two records have one key")?,
+            None => records,
+        },
+        support: whole("max-support", &arguments.max_support, "for example --max-support 10000")?,
+        queries: Queries::new(whole("queries", &arguments.queries, QUERIES)?)
+            .map_err(|error| wrong("queries", error, QUERIES))?,
+        beta: beta(&arguments.beta)?,
+        budget: Budget::approximate(epsilon, delta),
+        neighbours,
+        rows_per_unit,
+    })
+}
+
+/// c and T, where they may be chosen.
+fn corrections(arguments: &Arguments) -> Result<(Option<Hits>, Option<u64>), Failure> {
+    const UPDATES: &str = "for example --updates 10";
+    let hits =
+        |text: &String| Hits::new(whole("updates", text, UPDATES)?).map_err(|error| wrong("updates", error, UPDATES));
+    let updates = arguments.updates.as_ref().map(hits).transpose()?;
+    let records = |text: &String| whole("threshold", text, "for example --threshold 500, in records");
+    let threshold = arguments.threshold.as_ref().map(records).transpose()?;
+    match (arguments.mode, updates, threshold) {
+        (Kind::SparseMw, None, None) | (Kind::SparseMw, Some(_), Some(_)) | (Kind::Guarded, _, None) => {}
+        (Kind::SparseMw, ..) => {
+            return Err(Failure::input(
+                "--updates and --threshold go together with --mode sparse-mw",
+                "give both, or neither: then both are chosen so that every answer is within the least bound",
+            ));
+        }
+        (Kind::Guarded, ..) => {
+            return Err(Failure::input(
+                "--threshold: a guarded session takes the release's predicted error for it",
+                "leave it out, or give --mode sparse-mw",
+            ));
+        }
+        (_, None, None) => {}
+        _ => {
+            return Err(Failure::input(
+                "--updates and --threshold are for --mode guarded and sparse-mw",
+                "leave them out, or choose another mode",
+            ));
+        }
+    }
+    Ok((updates, threshold))
+}
+
+fn plan(
+    kind: Kind,
+    setting: &Setting,
+    updates: Option<Hits>,
+    threshold: Option<u64>,
+    multiplicity: f64,
+) -> Result<Planned, PlanError> {
+    let plan = match (kind, updates, threshold) {
+        (Kind::Guarded, ..) => {
+            let updates = updates.map_or_else(|| Hits::new(GUARDED_UPDATES), Ok)?;
+            return Ok(Planned::Guarded(Box::new(GuardedPlan::new(setting, updates, multiplicity)?)));
+        }
+        (Kind::Gaussian, ..) => Plan::gaussian(setting)?,
+        (Kind::SparseMw, Some(updates), Some(threshold)) => {
+            Plan::budgeted(setting, Learner::SparseWeights, updates, threshold)?
+        }
+        (Kind::SparseMw, ..) => Plan::tight(setting, Learner::SparseWeights)?,
+        (Kind::Paper, ..) => Plan::paper(setting, Learner::SparseWeights)?,
+    };
+    Ok(Planned::Plain(Box::new(plan)))
+}
+
+/// A plan that cannot be had.
+fn refusal(error: &PlanError) -> Failure {
+    match error {
+        PlanError::Size(_) => Failure::input(error, "`tamis session create --help` says what each argument may be"),
+        _ => Failure::refused(error, "change --epsilon, --delta, --updates, --max-rows or --mode"),
+    }
+}

@@ -1,0 +1,375 @@
+//! What a state survives: being killed, being used by many, being copied, being damaged.
+//!
+//! Noise comes from the operating system and cannot be seeded; what is random in these tests themselves (when a process is killed,
+//! which bit is flipped) comes from the seed in [`generator`], so that a failure can be sought again, though not at the very same
+//! instruction.
+
+use super::session::{Place, code, lines, query};
+use super::{stderr, stdout};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::collections::HashMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+fn generator() -> StdRng {
+    StdRng::seed_from_u64(19)
+}
+
+/// What a process printed before it was killed: whole lines, and one that may have been cut.
+struct Killed {
+    printed: String,
+    complaint: String,
+}
+
+/// Gives a process all its input and kills it: in about half of the cases, which the seed decides, some time after it has printed
+/// so many lines, else some time after it started.
+fn kill(command: &mut Command, input: &[u8], lines: u32, rng: &mut StdRng) -> Killed {
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child: Child = piped.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // It fits into the pipe, and the process may already have ended.
+    let _ = stdin.write_all(input);
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut printed = String::new();
+    if rng.random() {
+        for _ in 0..lines {
+            output.read_line(&mut printed).unwrap();
+        }
+    }
+    std::thread::sleep(Duration::from_micros(rng.random_range(0..25_000)));
+    child.kill().unwrap();
+    drop(stdin);
+    output.read_to_string(&mut printed).unwrap();
+    let mut complaint = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+    child.wait().unwrap();
+    Killed { printed, complaint }
+}
+
+/// Whole lines only.
+fn whole(printed: &str) -> &str {
+    printed.rfind('\n').map_or("", |end| &printed[..=end])
+}
+
+/// Kills runs of one session; each run asks for new answers, and among them again for one that was printed.
+///
+/// `paid` says how many of the answers printed used something up.
+fn kill_sessions(place: &Place, kills: u32, total: u64, paid: fn(&serde_json::Value) -> bool) {
+    let mut rng = generator();
+    let mut printed: HashMap<String, f64> = HashMap::new();
+    let (mut latest, mut next, mut spent, mut answers) = (None, 0, 0, 0);
+    for _ in 0..kills {
+        let mut asked: Vec<String> = (next..next + 40).map(|key: u32| key.to_string()).collect();
+        next += 40;
+        asked.extend(latest.clone());
+        asked[1..].rotate_right(1);
+        let input: String = asked.iter().map(|key| query(key, &[&format!("other{key}"), "ann"])).collect();
+        let mut command = place.tamis();
+        let killed =
+            kill(command.args(["session", "ask", "s", "--format", "json", "--quiet"]), input.as_bytes(), 1, &mut rng);
+        // Whatever was done to it, the state is readable.
+        assert_eq!(killed.complaint, "");
+        for answer in lines(whole(&killed.printed)) {
+            let (key, value) = (answer["name"].as_str().unwrap().to_owned(), answer["value"].as_f64().unwrap());
+            if let Some(first) = printed.get(&key) {
+                // No answer is lost, and none is drawn twice.
+                assert_eq!((answer["source"].as_str(), value), (Some("transcript"), *first), "{key}");
+            } else {
+                assert_ne!(answer["source"], "transcript");
+                printed.insert(key.clone(), value);
+                spent += u64::from(paid(&answer));
+                latest = Some(key);
+            }
+            // What was printed was paid for.
+            assert!(total - answer["updates_left"].as_u64().unwrap() >= spent);
+            answers += 1;
+        }
+    }
+    // The kills hit processes that were at work: each that was waited for gave a new answer, and there are 42 or more of them.
+    assert!(answers >= kills / 3, "{answers} answers in {kills} runs");
+    // Of those some were guesses of the sparse vector: about half, so fewer than 5 of 42 have a probability below 10⁻⁷.
+    assert!(spent >= u64::from(kills / 20), "{spent} of {total}");
+}
+
+/// Half of the kills of each kind, 200 in all.
+#[test]
+fn killed_at_any_point_a_gaussian_session_answers_no_more_than_was_paid_for() {
+    let place = Place::new();
+    assert_eq!(code(&place.create("--queries 4000 --epsilon 1000 --delta 1e-6 --mode gaussian --state s")), 0);
+    kill_sessions(&place, 100, 4000, |answer| answer["source"] == "data");
+}
+
+#[test]
+fn killed_at_any_point_a_sparse_vector_answers_no_more_than_was_paid_for() {
+    let place = Place::new();
+    let more = "--queries 4000 --epsilon 100 --mode sparse-mw --updates 3000 --threshold 1 --yes --state s";
+    assert_eq!(code(&place.create(more)), 0);
+    kill_sessions(&place, 100, 3000, |answer| answer["source"] == "data");
+}
+
+/// 64 processes want one answer each, and there are 40.
+#[test]
+fn many_processes_do_not_overspend() {
+    let place = Place::new();
+    assert_eq!(code(&place.create("--queries 40 --epsilon 1000 --delta 1e-6 --mode gaussian --state s")), 0);
+    let ask = |key: u32| {
+        let mut command = place.tamis();
+        command.args(["session", "ask", "s", "--format", "json", "--quiet"]).stdin(Stdio::piped());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(query("q", &[&key.to_string()]).as_bytes()).unwrap();
+        child
+    };
+    let children: Vec<Child> = (0..64).map(ask).collect();
+    let outputs: Vec<_> = children.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+    let answered = outputs.iter().filter(|output| code(output) == 0 && stdout(output).lines().count() == 1).count();
+    // On a machine that is busy beyond measure some may have waited in vain.
+    let busy = outputs.iter().filter(|output| stderr(output).contains("another process uses the state")).count();
+    let refused = outputs.iter().filter(|output| code(output) == 1 && stdout(output).is_empty()).count();
+    assert_eq!(answered + busy + refused, 64);
+    assert!(answered <= 40 && answered + busy >= 40, "{answered} answered, {busy} gave up");
+    let shown: serde_json::Value = serde_json::from_str(&stdout(&place.run("session show s --format json"))).unwrap();
+    assert_eq!(shown["facts"]["left"], format!("{} of 40 answers", 40 - answered));
+}
+
+/// Who comes second waits, and is told why if it takes too long: this one gives up after ten seconds, so it is not waited for
+/// here; that it does wait is.
+#[test]
+fn a_second_process_waits_for_the_first() {
+    let place = Place::new();
+    assert_eq!(code(&place.create("--queries 40 --epsilon 1000 --delta 1e-6 --mode gaussian --state s")), 0);
+    let mut command = place.tamis();
+    command.args(["session", "ask", "s", "--format", "json", "--quiet"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut first = command.spawn().unwrap();
+    let mut stdin = first.stdin.take().unwrap();
+    stdin.write_all(query("q", &["ann"]).as_bytes()).unwrap();
+    let mut line = String::new();
+    BufReader::new(first.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let mut second = place.tamis();
+    second.args(["session", "show", "s"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut second = second.spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(second.try_wait().unwrap().is_none());
+    drop(stdin);
+    assert!(first.wait().unwrap().success());
+    assert_eq!(code(&second.wait_with_output().unwrap()), 0);
+}
+
+#[test]
+fn an_older_copy_is_refused() {
+    let place = Place::new();
+    assert_eq!(code(&place.create("--queries 40 --epsilon 1000 --delta 1e-6 --mode gaussian --state s")), 0);
+    fs::copy(place.path("s"), place.path("older")).unwrap();
+    let asked = query("ann", &["ann"]);
+    let value = |output: &std::process::Output| lines(&stdout(output))[0]["source"].as_str().unwrap().to_owned();
+    assert_eq!(value(&place.ask("s", &asked, "")), "data");
+    fs::rename(place.path("s"), place.path("newest")).unwrap();
+    fs::rename(place.path("older"), place.path("s")).unwrap();
+    for command in ["session ask s --queries queries.jsonl", "session show s", "inspect s"] {
+        let refused = place.run(command);
+        assert_eq!((code(&refused), stdout(&refused).as_str()), (1, ""));
+        assert!(
+            stderr(&refused).contains("s is an older copy: it has come to its commit 1, and commit 2"),
+            "{}",
+            stderr(&refused)
+        );
+    }
+    // The newest is as good under another name.
+    assert_eq!(value(&place.ask("newest", &asked, "")), "transcript");
+
+    // On another machine nobody can know, and that is said. (And so this is the twin that must fail: there the older copy draws
+    // the answer again, which the tests above would see.)
+    let elsewhere = place
+        .elsewhere("elsewhere")
+        .args(["session", "ask", "s", "--queries", "queries.jsonl", "--format=json"])
+        .output()
+        .unwrap();
+    assert_eq!((code(&elsewhere), value(&elsewhere).as_str()), (0, "data"));
+    assert!(stderr(&elsewhere).contains("cannot be told whether it is the newest copy"), "{}", stderr(&elsewhere));
+    // Once it was seen, it is known.
+    let again = place.elsewhere("elsewhere").args(["session", "show", "s"]).output().unwrap();
+    assert_eq!((code(&again), stderr(&again).as_str()), (0, ""));
+
+    // A number that cannot be read is not taken for none.
+    for entry in fs::read_dir(place.path("home/tamis")).unwrap() {
+        fs::write(entry.unwrap().path(), "none").unwrap();
+    }
+    let refused = place.run("session show newest");
+    assert_eq!(code(&refused), 1);
+    assert!(stderr(&refused).contains("is damaged"), "{}", stderr(&refused));
+    // Where none can be kept, it goes on and says so.
+    let homeless = place.elsewhere("table.csv").args(["session", "show", "newest"]).output().unwrap();
+    assert_eq!(code(&homeless), 1, "{}", stderr(&homeless));
+}
+
+/// Every flipped bit is refused, or makes no difference.
+#[test]
+fn a_damaged_state_is_refused() {
+    let place = Place::new();
+    let mut rng = generator();
+    let more = ["--mode gaussian --delta 1e-6 --state gaussian", "--rows-per-key 250 --state guarded"];
+    for (more, flips) in more.into_iter().zip([100, 60]) {
+        let state = more.rsplit(' ').next().unwrap();
+        assert_eq!(code(&place.create(&format!("--queries 40 --epsilon 1000 {more}"))), 0);
+        assert_eq!(code(&place.ask(state, &(query("ann", &["ann"]) + &query("bob", &["bob"])), "")), 0);
+        let shown = stdout(&place.run(&format!("session show {state} --format json")));
+        let whole = fs::read(place.path(state)).unwrap();
+        let mut refused = 0;
+        for flip in 0..flips {
+            // The header of the file and of its first page, then anywhere.
+            let at = if flip < 24 { 4 * flip + 1 } else { rng.random_range(0..whole.len()) };
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1 << rng.random_range(0..8u32);
+            fs::write(place.path("damaged"), damaged).unwrap();
+            let output = place.run("session show damaged --format json");
+            if code(&output) == 2 {
+                assert!(stdout(&output).is_empty() && stderr(&output).starts_with("error: "), "{at}");
+                refused += 1;
+            } else {
+                assert_eq!((code(&output), stdout(&output)), (0, shown.clone()), "byte {at}");
+            }
+        }
+        assert!(refused > flips / 4, "{refused} of {flips}");
+        let mut newer = whole.clone();
+        newer[60..64].copy_from_slice(&2u32.to_be_bytes());
+        let mut log = whole.clone();
+        log[18..20].copy_from_slice(&[2, 2]);
+        for (bytes, word) in [
+            (&newer[..], "use a newer version"),
+            (&log, "is damaged"),
+            (&whole[..whole.len() / 2], "is damaged"),
+            (&whole[..16], "is damaged"),
+            (&[], "is not a state"),
+        ] {
+            fs::write(place.path("damaged"), bytes).unwrap();
+            let output = place.run("session show damaged");
+            assert_eq!(code(&output), 2);
+            assert!(stderr(&output).contains(word), "{}", stderr(&output));
+        }
+        // Nothing of this has touched what is whole.
+        assert_eq!(stdout(&place.run(&format!("session show {state} --format json"))), shown);
+    }
+}
+
+/// Pages of the state after a commit over those before it, up to any page: what a crash leaves of a file whose journal is lost.
+/// It is refused, or it is one of the two.
+#[test]
+fn half_a_commit_is_refused() {
+    const PAGE: usize = 4096;
+    let place = Place::new();
+    let more = "--queries 40 --epsilon 1000 --mode sparse-mw --updates 5 --threshold 100 --state s";
+    assert_eq!(code(&place.create(more)), 0);
+    assert_eq!(code(&place.ask("s", &query("bob", &["bob"]), "")), 0);
+    let before = fs::read(place.path("s")).unwrap();
+    assert_eq!(code(&place.ask("s", &query("ann", &["ann"]), "")), 0);
+    let after = fs::read(place.path("s")).unwrap();
+    let shown = stdout(&place.run("session show s --format json"));
+    let (mut refused, pages) = (0, after.len() / PAGE);
+    for first in [&after, &before] {
+        let second = if first == &after { &before } else { &after };
+        for page in 1..pages {
+            let cut = (PAGE * page).min(first.len());
+            let torn = [&first[..cut], second.get(cut..).unwrap_or_default()].concat();
+            let is_whole = torn == before || torn == after;
+            fs::write(place.path("torn"), torn).unwrap();
+            let output = place.run("session show torn --format json");
+            match code(&output) {
+                2 => refused += 1,
+                1 => assert!(stderr(&output).contains("is an older copy"), "{}", stderr(&output)),
+                _ => assert!(is_whole || stdout(&output) == shown, "page {page}"),
+            }
+        }
+    }
+    assert!(refused >= 2, "{refused} of {pages} pages");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_state_with_two_names_is_refused() {
+    let place = Place::new();
+    assert_eq!(code(&place.create("--queries 4 --epsilon 1000 --delta 1e-6 --mode gaussian --state s")), 0);
+    fs::hard_link(place.path("s"), place.path("t")).unwrap();
+    let output = place.run("session show t");
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("has a second name"), "{}", stderr(&output));
+}
+
+const WATCH: &str = "monitor --threshold 500000 --epsilon 1 --sensitivity 1 --kind counts --neighbours add-remove --state w --format csv \
+                     --quiet";
+
+/// Alerts with the row each is for, from rows of 0 and a million.
+fn alerts(printed: &str) -> Vec<(u64, u64)> {
+    let row = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        (fields[0].parse().unwrap(), fields[2].parse().unwrap())
+    };
+    whole(printed).lines().filter(|line| !line.starts_with("row")).map(row).collect()
+}
+
+/// However often it is killed, it alerts as often as was paid for, and numbers its alerts and rows on.
+#[test]
+fn a_watch_that_is_killed_goes_on() {
+    let place = Place::new();
+    let mut rng = generator();
+    let input = "0\n0\n1000000\n".repeat(20);
+    let (mut latest, mut printed) = ((0, 0), 0);
+    for _ in 0..40 {
+        let mut command = place.tamis();
+        let words = format!("{WATCH} --alerts 60 -");
+        let killed = kill(command.args(words.split_whitespace()), input.as_bytes(), 2, &mut rng);
+        let used = killed.complaint.contains("all 60 alerts of w are used");
+        assert!(killed.complaint.is_empty() || used, "{}", killed.complaint);
+        for alert in alerts(&killed.printed) {
+            assert!(alert.0 > latest.0 && alert.1 > latest.1, "{alert:?} after {latest:?}");
+            latest = alert;
+            printed += 1;
+        }
+    }
+    // Who was waited for has alerted.
+    assert!((10..=60).contains(&printed) && latest.1 <= 60, "{printed}, {latest:?}");
+    let shown: serde_json::Value = serde_json::from_str(&stdout(&place.run("inspect w --format json"))).unwrap();
+    let kept = shown["alerts"].as_array().unwrap();
+    assert!(kept.len() as u64 >= latest.1 && kept.iter().any(|alert| alert["row"] == latest.0), "{shown}");
+}
+
+/// Of a file the rows that were answered are passed over.
+#[test]
+fn a_watched_file_is_gone_on_with() {
+    let place = Place::new();
+    let watch = |rows: &str, alerts: u32, more: &str| {
+        fs::write(place.path("n.txt"), rows).unwrap();
+        place.run(&format!("{WATCH} --alerts {alerts} n.txt {more}"))
+    };
+    let first = watch("0\n1000000\n0\n", 2, "");
+    assert_eq!((code(&first), alerts(&stdout(&first))), (0, vec![(2, 1)]), "{}", stderr(&first));
+    // The same rows again are no news.
+    let same = watch("0\n1000000\n0\n", 2, "");
+    assert_eq!((code(&same), alerts(&stdout(&same))), (0, vec![]));
+    for (alerts, more) in [(3, ""), (2, "--numeric"), (2, "--epsilon 2"), (2, "--threshold 5")] {
+        let more = more.to_owned();
+        let words = WATCH.replace(
+            if more.contains("eps") { "--epsilon 1" } else { "--epsilon" },
+            if more.contains("eps") { "" } else { "--epsilon" },
+        );
+        let words = if more.contains("thr") { words.replace("--threshold 500000", "") } else { words };
+        let other = place.run(&format!("{words} --alerts {alerts} n.txt {more}"));
+        assert_eq!(code(&other), 2, "{more}");
+        assert!(stderr(&other).contains("other arguments"), "{}", stderr(&other));
+    }
+    let fewer = watch("0\n", 2, "");
+    assert_eq!(code(&fewer), 2);
+    assert!(stderr(&fewer).contains("fewer rows than the 3"), "{}", stderr(&fewer));
+    let more = watch("0\n1000000\n0\n0\n1000000\n1000000\n", 2, "");
+    assert_eq!((code(&more), alerts(&stdout(&more))), (0, vec![(5, 2)]), "{}", stderr(&more));
+    let used = watch("0\n1000000\n0\n0\n1000000\n1000000\n", 2, "");
+    assert_eq!((code(&used), alerts(&stdout(&used))), (1, vec![]));
+    assert!(stderr(&used).contains("all 2 alerts of w are used"), "{}", stderr(&used));
+    // Neither command takes the other's state.
+    let session = place.run("session show w");
+    assert_eq!(code(&session), 2);
+    assert!(stderr(&session).contains("is a state of `tamis monitor`"), "{}", stderr(&session));
+    let text = stdout(&place.run("inspect w"));
+    assert!(text.contains("alerts left  0 of 2") && text.contains("\n  row 2\n  row 5\n"), "{text}");
+}
