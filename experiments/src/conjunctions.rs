@@ -5,7 +5,7 @@
 //! | part | shows |
 //! | ---- | ----- |
 //! | `records` | the least n for which sparse weights, with our constants, guarantee an error of a tenth of the records for all C(d, k) of them, each of m = 2ᵏ points; and n over k^1.5·ln d/(εα²), which must not grow but for logarithms |
-//! | `whole class` | every one of them asked of one table: mean error, and the worst against what is promised |
+//! | `whole class` | every one of them asked of one table: mean error, and the worst against what is promised; of a release alone (the whole ε, no δ) that is only predicted, for errors that are normal: a key that shares its row with the most frequent point brings all of that point's records in |
 //! | `time` | the time of the thread for one of a fixed table of some 30 000 distinct records, in `timings.csv`: it grows with 2ᵏ until the records are fewer |
 
 use crate::claims::rarely_above;
@@ -295,7 +295,8 @@ pub fn experiment() -> Experiment<Case> {
     })
     .column("µs a query", |case, sample| (case.part == Part::Time).then(|| sample.quantile("microseconds", 0.5)))
     .check("within the promise", |case, sample| {
-        case.promised().map(|promised| rarely_above(sample, "worst", promised, BETA))
+        let is_promised = !matches!(case.part, Part::Class { engine: Engine::Release, .. });
+        case.promised().filter(|_| is_promised).map(|promised| rarely_above(sample, "worst", promised, BETA))
     })
     .check_all("records needed grow with d as ln d", |table| {
         let ratios: Vec<f64> = table.only("k", 8u64).points("d", "over the theorem's").into_iter().map(|p| p.1).collect();
