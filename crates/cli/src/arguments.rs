@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::input::decimal;
 use std::fmt::Display;
-use tamis::noise::{Beta, Rational, parse_rational};
+use tamis::noise::{Beta, Budget, Delta, Epsilon, Hits, Neighbours, Queries, Rational, parse_rational};
 
 /// An argument that cannot be used, and what would be right.
 pub fn wrong(flag: &str, fault: impl Display, help: &str) -> Failure {
@@ -34,6 +34,32 @@ pub fn number(flag: &str, text: &str, help: &str) -> Result<Rational, Failure> {
 /// The help, unless it is the percent sign that is wrong.
 fn unless_percentage<'help>(text: &str, help: &'help str) -> &'help str {
     if text.ends_with('%') { "write 0.05 for 5 %" } else { help }
+}
+
+/// ε and δ.
+pub fn budget(epsilon: &str, delta: &str) -> Result<Budget, Failure> {
+    let epsilon: Epsilon = parameter("epsilon", epsilon, "for example --epsilon 1, or 1/2")?;
+    let delta: Delta = parameter(
+        "delta",
+        delta,
+        "leave it out for pure privacy, or give far less than one over the number of units, as in --delta 1e-9",
+    )?;
+    Ok(Budget::approximate(epsilon, delta))
+}
+
+/// Who is a neighbour.
+pub fn neighbours(text: &str) -> Result<Neighbours, Failure> {
+    parameter("neighbours", text, "give add-remove or substitute")
+}
+
+/// k.
+pub fn queries(text: &str, help: &str) -> Result<Queries, Failure> {
+    Queries::new(whole("queries", text, help)?).map_err(|error| wrong("queries", error, help))
+}
+
+/// c.
+pub fn hits(flag: &str, text: &str, help: &str) -> Result<Hits, Failure> {
+    Hits::new(whole(flag, text, help)?).map_err(|error| wrong(flag, error, help))
 }
 
 /// A probability of failure.

@@ -1,13 +1,13 @@
 //! From arguments to checked parameters. Nothing here reads data.
 
 use super::{Arguments, Variant};
-use crate::arguments::{beta, number, parameter, whole, wrong};
+use crate::arguments::{beta, budget, hits, neighbours, number, parameter, queries, whole, wrong};
 use crate::failure::Failure;
 use crate::input::{Columns, Place, Row, Source, decimal};
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use tamis::noise::sparse_vector::{Plan, PlanError, Setting};
-use tamis::noise::{Beta, Budget, Delta, Epsilon, Hits, Neighbours, Queries, Rational, Sensitivity, StreamKind};
+use tamis::noise::{Beta, Queries, Rational, Sensitivity, StreamKind};
 use tamis::queries::Grid;
 
 /// What was asked for, checked.
@@ -30,14 +30,9 @@ pub struct Request {
 impl Request {
     pub fn check(arguments: &Arguments) -> Result<Self, Failure> {
         let kind: StreamKind = parameter("kind", &arguments.kind, "give counts or values")?;
-        let neighbours: Neighbours = parameter("neighbours", &arguments.neighbours, "give add-remove or substitute")?;
+        let neighbours = neighbours(&arguments.neighbours)?;
         let grid = grid(kind, arguments.grid.as_deref())?;
-        let epsilon: Epsilon = parameter("epsilon", &arguments.epsilon, "for example --epsilon 1, or 1/2")?;
-        let delta: Delta = parameter(
-            "delta",
-            &arguments.delta,
-            "leave it out for pure privacy, or give far less than one over the number of units, as in --delta 1e-9",
-        )?;
+        let budget = budget(&arguments.epsilon, &arguments.delta)?;
         let columns = Columns { value: arguments.column.clone(), label: arguments.label.clone() };
         if columns.value.is_some() && columns.value == columns.label {
             return Err(Failure::refused(
@@ -47,17 +42,15 @@ impl Request {
         }
         Ok(Self {
             setting: Setting {
-                hits: Hits::new(whole("alerts", &arguments.alerts, "for example --alerts 2")?)
-                    .map_err(|error| wrong("alerts", error, "for example --alerts 2"))?,
-                budget: Budget::approximate(epsilon, delta),
+                hits: hits("alerts", &arguments.alerts, "for example --alerts 2")?,
+                budget,
                 sensitivity: sensitivity(kind, grid, &arguments.sensitivity)?,
                 neighbours,
                 kind,
             },
             grid,
             threshold: threshold(kind, grid, &arguments.threshold)?,
-            queries: Queries::new(whole("queries", &arguments.queries, "for example --queries 1000")?)
-                .map_err(|error| wrong("queries", error, "for example --queries 1000"))?,
+            queries: queries(&arguments.queries, "for example --queries 1000")?,
             beta: beta(&arguments.beta)?,
             variant: arguments.variant,
             numeric: arguments.numeric,

@@ -1,12 +1,12 @@
 //! From arguments to a plan. Nothing here reads data.
 
 use super::{Arguments, HeavyChoice, NoiseChoice, SignsKind};
-use crate::arguments::{beta, number, parameter, whole, wrong};
+use crate::arguments::{beta, budget, neighbours, number, queries, whole, wrong};
 use crate::failure::Failure;
 use crate::records::{Records, Unit};
 use tamis::noise::composition::CompositionError;
 use tamis::noise::stability::StabilityError;
-use tamis::noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries};
+use tamis::noise::{Beta, Budget, Neighbours, Queries};
 use tamis::projection::{Builder, HeavyKeys, NoiseKind, Plan, ProjectionError, ProjectionRelease};
 
 /// What was asked for, checked, and the plan for it.
@@ -38,7 +38,7 @@ impl Request {
         let (key, count) = (arguments.key.as_deref(), arguments.count.as_deref());
         let records = Records::check(key, arguments.bits.as_deref(), count, &arguments.unit)?;
         let rows = records.rows_per_unit(arguments.max_rows.as_deref())?;
-        let budget = budget(arguments)?;
+        let budget = budget(&arguments.epsilon, &arguments.delta)?;
         let plan = plan(arguments, budget.clone(), rows)?;
         let assumed = Assumed {
             multiplicity: arguments.rows_per_key.is_none() && arguments.records.is_some(),
@@ -67,19 +67,8 @@ fn publish_records(arguments: &Arguments, unit: &Unit, plan: &Plan) -> Result<bo
     Ok(arguments.publish_records)
 }
 
-fn budget(arguments: &Arguments) -> Result<Budget, Failure> {
-    let epsilon: Epsilon = parameter("epsilon", &arguments.epsilon, "for example --epsilon 1, or 1/2")?;
-    let delta: Delta = parameter(
-        "delta",
-        &arguments.delta,
-        "leave it out for pure privacy, or give far less than one over the number of units, as in --delta 1e-9",
-    )?;
-    Ok(Budget::approximate(epsilon, delta))
-}
-
 fn plan(arguments: &Arguments, budget: Budget, rows_per_unit: u32) -> Result<Plan, Failure> {
-    let neighbours: Neighbours = parameter("neighbours", &arguments.neighbours, "give add-remove or substitute")?;
-    let builder = ProjectionRelease::builder(budget, neighbours, rows_per_unit);
+    let builder = ProjectionRelease::builder(budget, neighbours(&arguments.neighbours)?, rows_per_unit);
     let builder = sized(expected(builder, arguments)?, arguments)?;
     builder.build().map_err(|error| match error {
         // Of all signs that were tried, dense ones are named last.
@@ -136,8 +125,7 @@ fn size(flag: &str, value: f64, text: &str, help: &str) -> Result<f64, Failure> 
 /// k and β: one answer at 95 %, if nothing else is stated.
 fn confidence(arguments: &Arguments) -> Result<(Queries, Beta), Failure> {
     const HELP: &str = "say how many, as in --queries 1000 (a file of queries is for `tamis answer`)";
-    let queries = whole("queries", arguments.queries.as_deref().unwrap_or("1"), HELP)?;
-    let queries = Queries::new(queries).map_err(|error| wrong("queries", error, HELP))?;
+    let queries = queries(arguments.queries.as_deref().unwrap_or("1"), HELP)?;
     Ok((queries, beta(arguments.beta.as_deref().unwrap_or("0.05"))?))
 }
 

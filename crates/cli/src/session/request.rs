@@ -1,11 +1,11 @@
 //! From arguments to a plan. Nothing here reads data.
 
 use super::create::{Arguments, Kind};
-use crate::arguments::{beta, number, parameter, whole, wrong};
+use crate::arguments::{beta, budget, hits, neighbours, number, queries, whole};
 use crate::failure::Failure;
 use crate::records::Records;
 use tamis::interactive::{GuardedPlan, Learner, Plan, PlanError, Setting};
-use tamis::noise::{Budget, Delta, Epsilon, Hits, Neighbours, ParameterError, Queries};
+use tamis::noise::{Budget, Hits, Neighbours, ParameterError};
 
 /// What was asked for, checked, and the plan for it.
 #[derive(Debug)]
@@ -81,17 +81,11 @@ impl Request {
 }
 
 fn setting(arguments: &Arguments, rows_per_unit: u32) -> Result<Setting, Failure> {
-    let epsilon: Epsilon = parameter("epsilon", &arguments.epsilon, "for example --epsilon 1, or 1/2")?;
-    let delta: Delta = parameter(
-        "delta",
-        &arguments.delta,
-        "leave it out for pure privacy, or give far less than one over the number of units, as in --delta 1e-9",
-    )?;
-    let neighbours: Neighbours = parameter("neighbours", &arguments.neighbours, "give add-remove or substitute")?;
+    let budget = budget(&arguments.epsilon, &arguments.delta)?;
+    let neighbours = neighbours(&arguments.neighbours)?;
     const RECORDS: &str =
         "under substitution their exact number, which is public then; else an upper bound that is public";
     let records = whole("records", &arguments.records, RECORDS)?;
-    const QUERIES: &str = "for example --queries 10000";
     Ok(Setting {
         records,
         largest_count: match &arguments.largest_count {
@@ -99,10 +93,9 @@ fn setting(arguments: &Arguments, rows_per_unit: u32) -> Result<Setting, Failure
             None => records,
         },
         support: whole("max-support", &arguments.max_support, "for example --max-support 10000")?,
-        queries: Queries::new(whole("queries", &arguments.queries, QUERIES)?)
-            .map_err(|error| wrong("queries", error, QUERIES))?,
+        queries: queries(&arguments.queries, "for example --queries 10000")?,
         beta: beta(&arguments.beta)?,
-        budget: Budget::approximate(epsilon, delta),
+        budget,
         neighbours,
         rows_per_unit,
     })
@@ -110,10 +103,8 @@ fn setting(arguments: &Arguments, rows_per_unit: u32) -> Result<Setting, Failure
 
 /// c and T, where they may be chosen.
 fn corrections(arguments: &Arguments) -> Result<(Option<Hits>, Option<u64>), Failure> {
-    const UPDATES: &str = "for example --updates 10";
-    let hits =
-        |text: &String| Hits::new(whole("updates", text, UPDATES)?).map_err(|error| wrong("updates", error, UPDATES));
-    let updates = arguments.updates.as_ref().map(hits).transpose()?;
+    let updates =
+        arguments.updates.as_deref().map(|text| hits("updates", text, "for example --updates 10")).transpose()?;
     let records = |text: &String| whole("threshold", text, "for example --threshold 500, in records");
     let threshold = arguments.threshold.as_ref().map(records).transpose()?;
     match (arguments.mode, updates, threshold) {
