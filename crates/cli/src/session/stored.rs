@@ -14,7 +14,7 @@ use super::request::Request;
 use crate::failure::Failure;
 use crate::input::Source as Input;
 use crate::progress::Progress;
-use crate::records::{Contents, Record, Records, too_many};
+use crate::records::{Contents, Record, Records, Tally};
 use crate::state::{Part, StateFile};
 use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
@@ -25,9 +25,7 @@ use tamis::interactive::{
 };
 use tamis::noise::Budget;
 use tamis::projection::ReleaseFile;
-use tamis::queries::{
-    Columns, ContributionBound, Element, Fingerprint, FingerprintKey, Histogram, HistogramBuilder, KeyKind, Keys,
-};
+use tamis::queries::{Columns, Fingerprint, FingerprintKey, Histogram, KeyKind, Keys};
 
 /// What does not change, but for the data.
 #[derive(Serialize, Deserialize)]
@@ -107,9 +105,7 @@ impl Table {
             }
             tally.add(record)
         })?;
-        let (histogram, dropped) = tally.finish().map_err(|fault| too_many(source, &fault))?;
-        contents.dropped = dropped;
-        contents.records -= dropped;
+        let histogram = tally.finish(source, &mut contents)?;
         let points = matches!(keys.kind(), KeyKind::Bits(_)).then(|| points.into_iter().collect());
         Ok((Self { histogram, points }, contents))
     }
@@ -162,46 +158,6 @@ impl Table {
 
 fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
-}
-
-/// Where rows go.
-enum Tally {
-    Histogram(HistogramBuilder),
-    /// At most L of each unit.
-    Bound(ContributionBound),
-}
-
-impl Tally {
-    fn new(records: &Records, rows_per_unit: u32, keys: &Keys) -> Self {
-        if !records.unit.bounded() {
-            return Self::Histogram(Histogram::builder());
-        }
-        // Cannot fail: a plan is for at least one row.
-        Self::Bound(ContributionBound::new(rows_per_unit, *keys.fingerprint_key()).expect("a positive bound"))
-    }
-
-    fn add(&mut self, record: &Record) -> Result<(), String> {
-        match self {
-            Self::Histogram(builder) => {
-                builder.add(record.fingerprint, record.count).map(drop).map_err(|error| error.to_string())
-            }
-            Self::Bound(bound) => {
-                bound.add(&Element::bytes(record.unit.unwrap_or_default().as_bytes()), record.fingerprint);
-                Ok(())
-            }
-        }
-    }
-
-    /// The histogram, and how many rows were dropped.
-    fn finish(self) -> Result<(Histogram, u64), String> {
-        match self {
-            Self::Histogram(mut builder) => Ok((builder.build(), 0)),
-            Self::Bound(bound) => {
-                let dropped = bound.dropped();
-                Ok((bound.histogram().map_err(|error| error.to_string())?, dropped))
-            }
-        }
-    }
 }
 
 /// An answer as it is kept.
