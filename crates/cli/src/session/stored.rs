@@ -4,6 +4,7 @@
 //! | ---- | ---- | ------------ |
 //! | `description` | how keys are named, what was bought | – |
 //! | `data` | the counted keys, 65 536 a piece | – |
+//! | `points` | of packed booleans, those behind the keys, 65 536 a piece | – |
 //! | `release` | of a guarded session, the release file, 64 MiB a piece | – |
 //! | `head` | plan, noisy threshold, number of answers | each answer |
 //! | `hypothesis` | the first guess, then what each correction changed, one a part | each answer from the data |
@@ -88,6 +89,7 @@ const PIECE_OF_RELEASE: usize = 1 << 26;
 
 impl Table {
     const PART: &str = "data";
+    const POINTS: &str = "points";
 
     /// Reads the whole table, or fails at its first malformed row.
     pub fn read(
@@ -127,7 +129,7 @@ impl Table {
             Part::bytes(Self::PART, at as u64, bytes.flatten().collect())
         });
         let points = self.points.iter().flat_map(|points| points.chunks(PIECE)).enumerate().map(|(at, piece)| {
-            Part::bytes("points", at as u64, piece.iter().flat_map(|point| point.to_le_bytes()).collect())
+            Part::bytes(Self::POINTS, at as u64, piece.iter().flat_map(|point| point.to_le_bytes()).collect())
         });
         counts.chain(points).collect()
     }
@@ -136,10 +138,10 @@ impl Table {
     pub fn of_parts(file: &StateFile, description: &Description, keys: &Keys) -> Result<Self, Failure> {
         let mut builder = Histogram::builder();
         for piece in file.all(Self::PART)? {
-            for entry in piece.as_chunks::<16>().0 {
-                let [key, count] = [&entry[..8], &entry[8..]].map(word);
+            for [key, count] in piece.as_chunks::<8>().0.as_chunks::<2>().0 {
+                let (key, count) = (u64::from_le_bytes(*key), i64::from_le_bytes(*count));
                 builder
-                    .add(Fingerprint::raw(key), count as i64)
+                    .add(Fingerprint::raw(key), count)
                     .map_err(|_| file.damaged("a part is not what it should be"))?;
             }
         }
@@ -148,16 +150,12 @@ impl Table {
             return Err(file.damaged("a part is missing"));
         }
         let mut points = Vec::new();
-        for piece in file.all("points")? {
+        for piece in file.all(Self::POINTS)? {
             points.extend(piece.as_chunks::<16>().0.iter().map(|point| u128::from_le_bytes(*point)));
         }
         let points = matches!(keys.kind(), KeyKind::Bits(_)).then_some(points);
         Ok(Self { histogram, points })
     }
-}
-
-fn word(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
 /// An answer as it is kept.
