@@ -73,7 +73,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     file.expect(StateKind::Session)?;
     let description = Description::read(&file)?;
     let keys = description.keys(&file)?;
-    let data = Table::of_parts(&file, &description, &keys)?.data(&keys)?;
+    let data = Table::of_parts(&file, &description, &keys)?.into_data(&keys)?;
     let transcript = Kept::all(&file)?.into_iter().map(|kept| kept.entry).collect();
     let engine = Engine::resume(&file, &description, transcript, &data)?;
     let setting = engine.plan().setting();

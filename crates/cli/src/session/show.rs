@@ -61,7 +61,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
 pub fn describe(file: &StateFile, format: Format) -> Result<(), Failure> {
     let description = Description::read(file)?;
     let keys = description.keys(file)?;
-    let data = Table::of_parts(file, &description, &keys)?.data(&keys)?;
+    let data = Table::of_parts(file, &description, &keys)?.into_data(&keys)?;
     let kept = Kept::all(file)?;
     let latest = latest(&kept);
     let transcript = kept.iter().map(|kept| kept.entry).collect();

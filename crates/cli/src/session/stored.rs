@@ -47,9 +47,8 @@ pub struct Description {
 impl Description {
     pub const PART: &str = "description";
 
-    pub fn new(request: &Request, keys: &Keys, table: &Table) -> Result<Self, Failure> {
-        let cost = request.planned.cost();
-        Ok(Self {
+    pub fn new(request: &Request, keys: &Keys, table: &Table) -> Self {
+        Self {
             kind: request.kind,
             unit: request.records.unit.name().to_owned(),
             key: request.records.key.clone(),
@@ -57,8 +56,8 @@ impl Description {
             fingerprint_key: keys.fingerprint_key().bytes(),
             distinct: table.histogram.distinct() as u64,
             budget: request.setting.budget.clone(),
-            cost: cost.map_err(|error| Failure::refused(error, "give a smaller --epsilon"))?,
-        })
+            cost: request.cost.clone(),
+        }
     }
 
     pub fn read(file: &StateFile) -> Result<Self, Failure> {
@@ -113,12 +112,11 @@ impl Table {
     }
 
     /// As queries are asked of it.
-    pub fn data(&self, keys: &Keys) -> Result<Data, Failure> {
-        let (KeyKind::Bits(columns), Some(points)) = (keys.kind(), &self.points) else {
-            return Ok(Data::keys(self.histogram.clone()));
+    pub fn into_data(self, keys: &Keys) -> Result<Data, Failure> {
+        let (KeyKind::Bits(columns), Some(points)) = (keys.kind(), self.points) else {
+            return Ok(Data::keys(self.histogram));
         };
-        let points = points.iter().copied();
-        Data::named_points(self.histogram.clone(), columns.width(), keys.fingerprint_key(), points)
+        Data::named_points(self.histogram, columns.width(), keys.fingerprint_key(), points)
             .map_err(|error| Failure::input(error, "this is a fault of tamis, please report it"))
     }
 
