@@ -102,8 +102,8 @@ impl Run {
         if let Some(path) = path {
             let mut id = [0; 16];
             rng.fill_bytes(&mut id);
-            let parts = vec![Part::json(WATCHED, 0, &Watched::of(request))?, run.position()?];
-            state::create(path, Kind::Monitor, u128::from_le_bytes(id), parts, quiet)?;
+            let parts = [Part::json(WATCHED, 0, &Watched::of(request))?, run.position()?];
+            state::create(path, Kind::Monitor, u128::from_le_bytes(id), &parts, quiet)?;
             note(quiet, &format!("keeping this run in {}: as secret as the data", path.display()));
             // Another process may have been faster to use it: what counts is what is there.
             let kept = Self::find(Some(path), plan, request, true)?;

@@ -209,7 +209,7 @@ fn make<R: CryptoRng + ?Sized>(
     let data = table.into_data(&keys)?;
     let engine = begin(request, &data, rng).map_err(|refusal| unsuitable(&refusal))?;
     parts.extend(engine.first_parts(&keys, &request.records)?);
-    state::create(path, StateKind::Session, u128::from_le_bytes(random(rng)), parts, quiet)?;
+    state::create(path, StateKind::Session, u128::from_le_bytes(random(rng)), &parts, quiet)?;
     Ok(contents)
 }
 
