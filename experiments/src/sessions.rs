@@ -166,27 +166,11 @@ impl Prepared {
         Some(self.plan()?.updates()?.get())
     }
 
-    /// B: how often the hypothesis can be wrong, where that is bounded and errors can be as large as what is found.
+    /// B: how often the hypothesis can be wrong, where that is bounded.
     pub fn mistakes(&self) -> Option<f64> {
-        use tamis::interactive::{Mode, perceptron, sparse_weights};
-        let Self::Session(plan) = self else { return None };
-        let setting = plan.setting();
-        let (support, records) = (setting.support as f64, setting.records as f64);
-        let spare = (setting.records / setting.largest_count) as f64;
-        let divergence = || Some(sparse_weights::divergence(plan.slots()? as f64, spare));
-        // Half the threshold is α in a paper's plan; in ours T = α_up + α_svt, and α_up + 2α_svt is promised.
-        let alpha = match plan.mode() {
-            Mode::Paper => plan.threshold() / 2.0 / records,
-            _ => (2.0 * plan.threshold() - plan.guarantee_in_records()) / records,
-        };
-        if alpha >= 1.0 {
-            return None;
-        }
-        match (plan.mode(), plan.learner()) {
-            (Mode::Paper, _) => Some(8.0 * sparse_weights::mistakes(divergence()?, alpha)),
-            (Mode::Tight, Learner::SparsePerceptron) => Some(perceptron::mistakes(support, spare, alpha)),
-            (Mode::Tight, _) => Some(sparse_weights::mistakes(divergence()?, alpha)),
-            _ => None,
+        match self {
+            Self::Session(plan) => plan.mistakes(),
+            Self::Guarded(_) | Self::Release { .. } => None,
         }
     }
 

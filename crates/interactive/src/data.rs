@@ -2,7 +2,7 @@
 
 use crate::Query;
 use std::fmt;
-use tamis_queries::{BitsError, Element, FingerprintKey, Histogram, HistogramError, RowsPerUnit};
+use tamis_queries::{BitsError, Element, Fingerprint, FingerprintKey, Histogram, HistogramError, RowsPerUnit};
 
 /// What queries are about: counted keys, or counted records of packed booleans.
 ///
@@ -71,13 +71,15 @@ impl Data {
         key: &FingerprintKey,
         records: impl IntoIterator<Item = (u128, i64)>,
     ) -> Result<Self, DataError> {
+        Element::bits(0, width)?;
         let mut histogram = Histogram::builder();
-        let mut points = Vec::new();
+        let mut named = Vec::new();
         for (point, count) in records {
-            histogram.add(key.fingerprint(&Element::bits(point, width)?), count)?;
-            points.push(point);
+            let fingerprint = key.fingerprint(&Element::bits(point, width)?);
+            histogram.add(fingerprint, count)?;
+            named.push((fingerprint, point));
         }
-        Self::named_points(histogram.build(), width, key, points)
+        Self::named(histogram.build(), width, named)
     }
 
     /// The same of a histogram whose rows are counted already, and perhaps [bounded](tamis_queries::ContributionBound):
@@ -96,6 +98,10 @@ impl Data {
         for point in points {
             named.push((key.fingerprint(&Element::bits(point, width)?), point));
         }
+        Self::named(histogram, width, named)
+    }
+
+    fn named(histogram: Histogram, width: u32, mut named: Vec<(Fingerprint, u128)>) -> Result<Self, DataError> {
         // Of two points with one fingerprint one has the rows of both: else a row would count twice.
         named.sort_unstable();
         named.dedup_by_key(|entry| entry.0);
@@ -144,6 +150,7 @@ impl Data {
                 } else {
                     points.counts.iter().filter(|entry| conjunction.holds(entry.0)).map(|entry| entry.1).sum::<i64>()
                 };
+                // No overflow: all counts together are at most 2⁴⁰.
                 count * UNIT
             }
             _ => 0,

@@ -6,7 +6,7 @@
 //!
 //! Keys outside the universe weigh nothing: the promise is that no record has one.
 
-use crate::hypothesis::check_support;
+use crate::hypothesis::{check_size, check_support};
 use crate::sparse_weights::mistakes;
 use crate::sum::Sum;
 use crate::tilt::{Member, tilt};
@@ -22,7 +22,7 @@ fn sorted(universe: impl IntoIterator<Item = Fingerprint>, padding: u64) -> Resu
     universe.sort_unstable();
     universe.dedup();
     let size = (universe.len() as u64).saturating_add(padding);
-    crate::sparse_weights::check_size("the elements of a universe that is listed", size, MAX_UNIVERSE)?;
+    check_size("the elements of a universe that is listed", size, MAX_UNIVERSE)?;
     Ok(universe)
 }
 
@@ -95,13 +95,8 @@ impl Hypothesis for DenseWeights {
     fn update(&mut self, query: &Query, step: Step) -> Result<(), Refused> {
         check_support(query, SparseWeights::MAX_SUPPORT)?;
         let query = self.vector(query);
-        let rate = match step.checked()? {
-            Step::Raise(rate) => rate,
-            Step::Lower(rate) => -rate,
-            Step::Reach(target) => self.step_to(target, &query),
-        }
         // One probability is at least 1/|X|, so their sum stays a positive number.
-        .clamp(-600.0, 600.0);
+        let rate = step.checked()?.signed(|target| self.step_to(target, &query)).clamp(-600.0, 600.0);
         for (probability, q) in self.probabilities.iter_mut().zip(&query) {
             *probability *= (rate * q).exp();
         }

@@ -21,6 +21,7 @@
 //! # The shares
 //! [`GuardedPlan::new`] tries every 32nd of ε for the release and takes what makes the guarantee least.
 
+use crate::hypothesis::check_size;
 use crate::plan::{PlanError, records};
 use crate::{Hypothesis, Learner, Plan, Query, Refused, Setting, SparsePerceptron, Step};
 use tamis_noise::{Budget, Delta, Epsilon, Hits, ParameterError, Rational};
@@ -69,14 +70,12 @@ impl GuardedPlan {
         } else {
             half.into_iter().map(|half| (half.clone(), half)).chain([(Delta::ZERO, delta.clone())]).collect()
         };
-        let mut best = Err(PlanError::NoDivision);
-        for share in 1..SHARES {
-            for (of_release, of_guard) in &deltas {
-                let plan = Self::divided(setting, updates, key_multiplicity, share, of_release, of_guard);
-                best = better(best, plan);
-            }
-        }
-        best
+        let divisions = (1..SHARES).flat_map(|share| deltas.iter().map(move |deltas| (share, deltas)));
+        let plans = divisions.map(|(share, (of_release, of_guard))| {
+            Self::divided(setting, updates, key_multiplicity, share, of_release, of_guard)
+        });
+        // Cannot fail: there are 31 shares, and at least one pair of δ for each.
+        plans.reduce(better).expect("a division")
     }
 
     fn divided(
@@ -107,19 +106,21 @@ impl GuardedPlan {
     /// comes on top.
     ///
     /// # Errors
-    /// If a size is out of range, or the noise cannot be drawn.
+    /// If the release is for other neighbours or other rows a unit than the guard, a size is out of range, or the noise
+    /// cannot be drawn.
     pub fn with_release(guard: &Setting, updates: Hits, release: tamis_projection::Plan) -> Result<Self, PlanError> {
-        // Only to learn α_svt.
-        let one = Plan::budgeted(guard, Learner::GuardedRelease, updates, 1)?;
-        let noise = records(one.errors().released);
+        let (of_release, of_guard) =
+            ((release.neighbours(), release.rows_per_unit()), (guard.neighbours, guard.rows_per_unit));
+        if of_release != of_guard {
+            return Err(PlanError::OtherUnits { of_release, of_guard });
+        }
         // Nothing is predicted if nothing was stated: then the guard is at its worst, and says so.
         let norm = release.stated_norm().unwrap_or(f64::INFINITY);
         let expected = release.answer_range().unwrap_or(0.0);
         let error = release.predicted_error_of_all(guard.support as f64, norm, expected, guard.queries, guard.beta);
         // Saturates, and NaN is 0: a threshold is at least 1, and at most all records.
-        let threshold = ((error + noise).ceil() as u64).clamp(1, guard.records);
-        let guard = Plan::budgeted(guard, Learner::GuardedRelease, updates, threshold)?;
-        Ok(Self { release, guard })
+        let threshold = |noise| ((error + records(noise)).ceil() as u64).clamp(1, guard.records);
+        Ok(Self { guard: Plan::budgeted_over_noise(guard, Learner::GuardedRelease, updates, threshold)?, release })
     }
 
     /// How the projection is released.
@@ -186,7 +187,7 @@ impl GuardedRelease {
         records: u64,
         residual: SparsePerceptron,
     ) -> Result<Self, Refused> {
-        crate::sparse_weights::check_size("the number of records", records, Setting::MAX_RECORDS)?;
+        check_size("the number of records", records, Setting::MAX_RECORDS)?;
         Ok(Self { release, records, residual })
     }
 
@@ -202,8 +203,12 @@ impl GuardedRelease {
 
     /// The standard error of its answer in records, for a query that was not chosen by looking at the release: see
     /// [`standard_error`](tamis_projection::Answer::standard_error). What was learned beside it is taken for exact.
-    pub fn standard_error(&self, query: &Query) -> f64 {
-        self.release.answer(query.list()).standard_error
+    ///
+    /// # Errors
+    /// If the query is wider than it was made for.
+    pub fn standard_error(&self, query: &Query) -> Result<f64, Refused> {
+        self.residual.check(query)?;
+        Ok(self.release.answer(query.list()).standard_error)
     }
 
     /// The answer as a share, not clamped.
@@ -221,11 +226,7 @@ impl Hypothesis for GuardedRelease {
     /// [`Step::Raise`] takes by how much the answer is to move.
     fn update(&mut self, query: &Query, step: Step) -> Result<(), Refused> {
         self.residual.check(query)?;
-        let distance = match step.checked()? {
-            Step::Raise(distance) => distance,
-            Step::Lower(distance) => -distance,
-            Step::Reach(target) => target - self.share(query),
-        };
+        let distance = step.checked()?.signed(|target| target - self.share(query));
         self.residual.move_by(query, distance);
         Ok(())
     }

@@ -47,6 +47,15 @@ impl Step {
         };
         if legal { Ok(self) } else { Err(Refused::Step(format!("{self:?}"))) }
     }
+
+    /// By how much, upward; `reach` says how far it is to a target.
+    pub(crate) fn signed(self, reach: impl FnOnce(f64) -> f64) -> f64 {
+        match self {
+            Self::Raise(rate) => rate,
+            Self::Lower(rate) => -rate,
+            Self::Reach(target) => reach(target),
+        }
+    }
 }
 
 /// What a hypothesis does not do. Nothing in it is private.
@@ -79,20 +88,23 @@ pub enum Refused {
     #[error("a learning rate must be positive and finite, a target a share from 0 to 1, got {0}")]
     Step(String),
     /// A size outside its range.
-    #[error("{name} must be from {least} to {most}, got {value}")]
+    #[error("{name} must be from 1 to {most}, got {value}")]
     Size {
         /// Of what.
         name: &'static str,
         /// As given.
-        value: String,
-        /// The least that would do.
-        least: u64,
+        value: u64,
         /// The most that would do.
         most: u64,
     },
     /// A stored hypothesis that no run has made.
     #[error("a stored hypothesis is damaged: {0}")]
     Damaged(&'static str),
+}
+
+/// Refuses a size of 0 or above `most`.
+pub(crate) fn check_size(name: &'static str, value: u64, most: u64) -> Result<(), Refused> {
+    if (1..=most).contains(&value) { Ok(()) } else { Err(Refused::Size { name, value, most }) }
 }
 
 /// Refuses a query of more than `most` keys.

@@ -48,8 +48,7 @@
 //! - **DR14** C. Dwork, A. Roth, *The Algorithmic Foundations of Differential Privacy*, 2014, sections 4.2 and 5.2.
 //! - BR11, HR10, GRU12: see [`sparse_weights`](crate::sparse_weights).
 
-use crate::data::UNIT;
-use crate::plan::{PlanError, gaussian_noise, records};
+use crate::plan::{PlanError, gaussian_noise};
 use crate::transcript::{Entry, Transcript};
 use crate::{
     Data, GuardedPlan, GuardedRelease, Hypothesis, Learner, Mode, Plan, Query, Refused, SparseWeights, Step,
@@ -355,6 +354,7 @@ impl<'data, H: Hypothesis> Session<'data, H> {
     /// How the hypothesis is to be corrected.
     fn step(&self, guess: i64, correction: &Correction) -> Step {
         let (total, errors) = (self.total() as f64, self.plan.errors());
+        // Lossless: the noise is below 2⁶¹.
         let (distance, noise) = (correction.distance, errors.released as i64);
         let aim = match self.plan.mode() {
             Mode::Paper => {
@@ -386,13 +386,7 @@ impl<'data, H: Hypothesis> Session<'data, H> {
     }
 
     fn published(&self, entry: Entry, is_repeated: bool) -> Answer {
-        Answer {
-            value: entry.units as f64 / UNIT as f64,
-            source: entry.source,
-            bound: entry.bound.map(records),
-            is_repeated,
-            left: self.left(),
-        }
+        Answer { value: entry.value(), source: entry.source(), bound: entry.bound(), is_repeated, left: self.left() }
     }
 
     /// n or ñ, in units.
@@ -443,7 +437,7 @@ fn check_data(plan: &Plan, data: &Data) -> Result<(), Refusal> {
     if !data.rows_per_unit().within(planned) {
         return Err(Refusal::RowsBeyondPlan { planned, bounded: data.rows_per_unit().known() });
     }
-    // Under add-remove n is private, and nothing may depend on it.
+    // Under add-remove n is private, and nothing may depend on it. Lossless: a plan's records are at most 2⁴⁰.
     if setting.neighbours == Neighbours::Substitute && data.total() != setting.records as i64 {
         return Err(Refusal::Records { planned: setting.records, actual: data.total() });
     }
@@ -454,8 +448,7 @@ fn check_data(plan: &Plan, data: &Data) -> Result<(), Refusal> {
 /// needed.
 fn check_hypothesis<H: Hypothesis>(plan: &Plan, hypothesis: &H, left: u32) -> Result<(), Refusal> {
     let Some(updates) = plan.updates() else { return Ok(()) };
-    // The papers' step makes the bound eight times as large.
-    let times = if plan.mode() == Mode::Paper { 8.0 } else { 1.0 };
+    let times = plan.mode().step_factor();
     let needed = match plan.errors().unchecked {
         Some(detected) => times * hypothesis.mistake_bound(detected as f64 / plan.setting().total() as f64),
         None => 0.0,

@@ -13,7 +13,7 @@
 //!
 //! It beats [multiplicative weights](crate::sparse_weights) where 2m/S < ln(N/S).
 
-use crate::sparse_weights::check_size;
+use crate::hypothesis::check_size;
 use crate::sum::Sum;
 use crate::table::{self, Table};
 use crate::{Hypothesis, Query, Refused, SparseWeights, Step};
@@ -64,10 +64,7 @@ impl SparsePerceptron {
     pub fn new(support: u64, spare: u64, width: Option<u32>) -> Result<Self, Refused> {
         check_size("the keys of a query", support, SparseWeights::MAX_SUPPORT)?;
         check_size("the share that no key exceeds, one in", spare, SparseWeights::MAX_SPARE)?;
-        if let Some(width) = width {
-            check_size("the number of packed booleans", width.into(), 128)?;
-        }
-        Ok(Self { support, spare, table: Table::new(width) })
+        Ok(Self { support, spare, table: Table::new(width)? })
     }
 
     /// Refuses a query that is wider than it was made for.
@@ -104,12 +101,8 @@ impl Hypothesis for SparsePerceptron {
     /// [`Step::Raise`] takes α, not a rate: it is by how much the answer moves.
     fn update(&mut self, query: &Query, step: Step) -> Result<(), Refused> {
         self.check(query)?;
-        let move_by = match step.checked()? {
-            Step::Raise(alpha) => alpha,
-            Step::Lower(alpha) => -alpha,
-            Step::Reach(target) => target - self.product(query),
-        };
-        self.move_by(query, move_by);
+        let distance = step.checked()?.signed(|target| target - self.product(query));
+        self.move_by(query, distance);
         Ok(())
     }
 

@@ -51,7 +51,8 @@
 //! | α     | [`Plan::guarantee`] | share of the records |
 
 use crate::data::UNIT;
-use crate::sparse_weights::{check_size, divergence, slots};
+use crate::hypothesis::check_size;
+use crate::sparse_weights::{self, divergence, slots};
 use crate::{Refused, SparseWeights, perceptron};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU128;
@@ -80,7 +81,7 @@ pub struct Setting {
     pub budget: Budget,
     /// Which data sets must be hard to tell apart.
     pub neighbours: Neighbours,
-    /// L: how many records a unit of privacy has at most.
+    /// L: how many records a unit of privacy has at most. 1 under substitution.
     pub rows_per_unit: u32,
 }
 
@@ -112,6 +113,13 @@ pub enum Mode {
     Gaussian,
 }
 
+impl Mode {
+    /// How many times as often as with the best step a hypothesis can be wrong with this mode's.
+    pub(crate) fn step_factor(self) -> f64 {
+        if self == Self::Paper { 8.0 } else { 1.0 }
+    }
+}
+
 /// A plan that cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -125,9 +133,6 @@ pub enum PlanError {
     /// The Gaussian noise.
     #[error(transparent)]
     Gaussian(#[from] CompositionError),
-    /// No share of the budget gives noise for both.
-    #[error("no division of the budget gives noise that can be drawn for both release and guard")]
-    NoDivision,
     /// A parameter that follows from others.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
@@ -142,6 +147,23 @@ pub enum PlanError {
     /// The release that is guarded.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
+    /// A release whose privacy is not that of its guard: neighbours, and how many rows a unit has.
+    #[error(
+        "release and guard must be for the same neighbours and rows of a unit: {} and {}, got {} and {}",
+        of_guard.0, of_guard.1, of_release.0, of_release.1
+    )]
+    OtherUnits {
+        /// Of the release.
+        of_release: (Neighbours, u32),
+        /// Of the guard.
+        of_guard: (Neighbours, u32),
+    },
+    /// Substitution makes the number of records public, which tells how many a unit has where that may vary.
+    #[error(
+        "under substitution the number of records is public, and would tell how many a unit has: it must have 1, got {0}; \
+         take add-remove"
+    )]
+    PrivateRecords(u32),
     /// A stored plan that was not made.
     #[error("a stored plan is damaged: {0}")]
     Damaged(&'static str),
@@ -224,6 +246,9 @@ impl Setting {
         check_size("the records of one key", self.largest_count, self.records)?;
         check_size("the keys of a query", self.support, SparseWeights::MAX_SUPPORT)?;
         check_size("the rows of a unit", self.rows_per_unit.into(), 1_000_000)?;
+        if self.neighbours == Neighbours::Substitute && self.rows_per_unit > 1 {
+            return Err(PlanError::PrivateRecords(self.rows_per_unit));
+        }
         Ok(())
     }
 
@@ -255,7 +280,7 @@ impl Setting {
 
     /// All records, in units: at most 2⁶⁰.
     pub(crate) fn total(&self) -> i64 {
-        // No overflow: `check` has seen the records.
+        // No overflow, and no cast of this file loses anything: `check` has seen that records are at most 2⁴⁰, so units 2⁶⁰.
         self.records as i64 * UNIT
     }
 
@@ -279,8 +304,11 @@ impl Learner {
     fn potential(self, setting: &Setting, updates: Hits) -> f64 {
         let (support, spare) = (setting.support as f64, setting.spare() as f64);
         match self {
-            Self::SparseWeights => divergence(slots(support, f64::from(updates.get()), spare), spare) / 2.0,
-            Self::DenseWeights(universe) => (universe as f64).ln() / 2.0,
+            Self::SparseWeights => {
+                let slots = slots(setting.support, updates, setting.spare());
+                sparse_weights::mistakes(divergence(slots as f64, spare), 1.0)
+            }
+            Self::DenseWeights(universe) => sparse_weights::mistakes((universe as f64).ln(), 1.0),
             Self::SparsePerceptron => perceptron::mistakes(support, spare, 1.0),
             // An adversary is not bounded.
             Self::GuardedRelease => f64::INFINITY,
@@ -308,7 +336,8 @@ impl Plan {
         let any_data = Setting { largest_count: setting.records, ..setting.clone() };
         let signed_queries = setting.signed_queries()?;
         let budget = &setting.budget;
-        let learned = |hits: Hits| (8.0 * learner.potential(&any_data, hits) / f64::from(hits.get())).sqrt();
+        let slower = Mode::Paper.step_factor();
+        let learned = |hits: Hits| (slower * learner.potential(&any_data, hits) / f64::from(hits.get())).sqrt();
         let heard = |hits: Hits| {
             let alpha = theorem_3_28(signed_queries, hits, budget.epsilon(), budget.delta(), setting.beta);
             alpha * f64::from(setting.rows_per_unit) / setting.records as f64
@@ -345,24 +374,21 @@ impl Plan {
         }
         let candidate = |updates: u64| Self::tight_with(setting, learner, Hits::new(updates)?);
         let error = |plan: &Result<Self, PlanError>| plan.as_ref().map_or(u64::MAX, |plan| plan.errors.checked);
-        // Coarsely first, then ever finer around the best so far.
-        let (mut best, mut ratio) = ((1, candidate(1)), 2.0);
-        for updates in (1..20).map(|power| 1 << power) {
-            let plan = candidate(updates);
-            if error(&plan) < error(&best.1) {
-                best = (updates, plan);
+        let better = |best: (u64, Result<Self, PlanError>), updates: u64| {
+            if updates == best.0 {
+                return best;
             }
-        }
+            let plan = candidate(updates);
+            if error(&plan) < error(&best.1) { (updates, plan) } else { best }
+        };
+        // Coarsely first, then ever finer around the best so far.
+        let mut best = (1..20).map(|power| 1 << power).fold((1, candidate(1)), better);
+        let mut ratio = 2.0;
         while ratio > 1.0 + 1e-4 {
             ratio = f64::sqrt(ratio);
-            for updates in [best.0 as f64 / ratio, best.0 as f64 * ratio] {
-                // A positive number below 2^21.
-                let updates = updates.round() as u64;
-                let plan = candidate(updates);
-                if error(&plan) < error(&best.1) {
-                    best = (updates, plan);
-                }
-            }
+            // Positive numbers below 2^21.
+            let around = [best.0 as f64 / ratio, best.0 as f64 * ratio].map(|updates| updates.round() as u64);
+            best = around.into_iter().fold(best, better);
         }
         best.1
     }
@@ -393,10 +419,21 @@ impl Plan {
     /// If a size is out of range, or the noise cannot be drawn.
     pub fn budgeted(setting: &Setting, learner: Learner, updates: Hits, threshold: u64) -> Result<Self, PlanError> {
         setting.check()?;
-        learner.check()?;
         check_size("the threshold in records", threshold, setting.records)?;
+        Self::budgeted_over_noise(setting, learner, updates, |_| threshold)
+    }
+
+    /// The same with a threshold from 1 to all records, which may depend on α_svt: how far the noise can be off, in units.
+    pub(crate) fn budgeted_over_noise(
+        setting: &Setting,
+        learner: Learner,
+        updates: Hits,
+        threshold: impl FnOnce(u64) -> u64,
+    ) -> Result<Self, PlanError> {
+        setting.check()?;
+        learner.check()?;
         let (gate, noise) = Self::gap_gate(setting, updates)?;
-        let threshold = threshold * UNIT as u64;
+        let threshold = threshold(noise) * UNIT as u64;
         Self {
             setting: setting.clone(),
             mode: Mode::Budgeted,
@@ -489,9 +526,9 @@ impl Plan {
 
     /// N: how many slots sparse weights will have, or how large the universe is; none where no weights learn.
     pub fn slots(&self) -> Option<u64> {
-        let updates = u64::from(self.updates()?.get());
+        let updates = self.updates()?;
         match self.learner {
-            Learner::SparseWeights => Some(self.setting.support * (updates + 1) + self.setting.spare()),
+            Learner::SparseWeights => Some(slots(self.setting.support, updates, self.setting.spare())),
             Learner::DenseWeights(universe) => Some(universe),
             Learner::SparsePerceptron | Learner::GuardedRelease => None,
         }
@@ -521,6 +558,13 @@ impl Plan {
     /// Whether the guarantee goes on when no corrections are left: the hypothesis has learned all it can.
     pub fn survives_exhaustion(&self) -> bool {
         self.errors.unchecked.is_some()
+    }
+
+    /// B: how often the hypothesis can be wrong, where that is bounded; none if errors as large as all records go unnoticed.
+    pub fn mistakes(&self) -> Option<f64> {
+        let alpha = self.errors.unchecked? as f64 / self.setting.total() as f64;
+        let potential = self.learner.potential(&self.setting, self.updates()?);
+        (alpha < 1.0).then(|| self.mode.step_factor() * potential / (alpha * alpha))
     }
 
     /// The hypothesis that it begins with, for sparse weights over records of `width` packed booleans, if they have.

@@ -124,10 +124,8 @@ impl Query {
     pub(crate) fn list(&self) -> &SparseQuery {
         match &self.kind {
             Kind::Keys(query) => query,
-            Kind::Conjunction { list, .. } => list.get_or_init(|| {
-                let mut fingerprints = Vec::new();
-                self.for_each(|key| fingerprints.push(key.fingerprint));
-                SparseQuery::count(fingerprints)
+            Kind::Conjunction { conjunction, key, points, list, .. } => list.get_or_init(|| {
+                SparseQuery::count(points.get_or_init(|| listed(conjunction, key)).iter().map(|entry| entry.0))
             }),
         }
     }

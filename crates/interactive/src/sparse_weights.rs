@@ -47,6 +47,7 @@
 //!   2010.
 //! - **GRU12** A. Gupta, A. Roth, J. Ullman, *Iterative constructions and private data release*, TCC 2012.
 
+use crate::hypothesis::check_size;
 use crate::sum::Sum;
 use crate::table::{self, Table};
 use crate::tilt::{Member, tilt};
@@ -59,10 +60,14 @@ use tamis_queries::{Conjunction, Fingerprint};
 ///
 /// ```
 /// use tamis_interactive::sparse_weights::slots;
-/// assert_eq!(slots(10_000.0, 999.0, 1.0), 10_000_001.0);
+/// use tamis_noise::Hits;
+/// assert_eq!(slots(10_000, Hits::new(999)?, 1), 10_000_001);
+/// # Ok::<(), tamis_noise::ParameterError>(())
 /// ```
-pub fn slots(support: f64, updates: f64, spare: f64) -> f64 {
-    support * (updates + 1.0) + spare
+///
+/// No overflow for the sizes that [`SparseWeights::new`] takes: it is at most 2⁴⁵ then, and as a float exact.
+pub fn slots(support: u64, updates: Hits, spare: u64) -> u64 {
+    support * (u64::from(updates.get()) + 1) + spare
 }
 
 /// The most that KL(data‖uniform on N slots) can be, if no key has more than one S-th of the records: ln(N/S). See the
@@ -154,15 +159,12 @@ impl SparseWeights {
     pub fn new(support: u64, updates: Hits, spare: u64, width: Option<u32>) -> Result<Self, Refused> {
         check_size("the keys of a query", support, Self::MAX_SUPPORT)?;
         check_size("the number of spare slots", spare, Self::MAX_SPARE)?;
-        if let Some(width) = width {
-            check_size("the number of packed booleans", width.into(), 128)?;
-        }
         let mut weights = Self {
             support,
             updates,
             made: 0,
             spare,
-            table: Table::new(width),
+            table: Table::new(width)?,
             shift: FREE,
             free_weight: 1.0,
             total: Sum::default(),
@@ -175,7 +177,7 @@ impl SparseWeights {
 
     /// N. At most 2⁴⁵.
     pub fn slots(&self) -> u64 {
-        self.support * (u64::from(self.updates.get()) + 1) + self.spare
+        slots(self.support, self.updates, self.spare)
     }
 
     /// How many keys have a slot of their own.
@@ -268,13 +270,6 @@ impl SparseWeights {
     }
 }
 
-pub(crate) fn check_size(name: &'static str, value: u64, most: u64) -> Result<(), Refused> {
-    if (1..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(Refused::Size { name, value: value.to_string(), least: 1, most })
-}
-
 impl Hypothesis for SparseWeights {
     fn evaluate(&self, query: &Query) -> Result<f64, Refused> {
         self.table.check(query, self.support)?;
@@ -294,11 +289,7 @@ impl Hypothesis for SparseWeights {
         }
         self.made += 1;
         let members = self.table.assign(query, Slot { logarithm: FREE, weight: self.free_weight });
-        let rate = match step {
-            Step::Raise(rate) => rate,
-            Step::Lower(rate) => -rate,
-            Step::Reach(target) => self.step_to(target, &members),
-        };
+        let rate = step.signed(|target| self.step_to(target, &members));
         self.multiply(&members, rate);
         Ok(())
     }
@@ -333,7 +324,7 @@ impl StoredWeights {
     /// If there are none, or they are not of one hypothesis.
     pub fn latest(pieces: Vec<Self>) -> Result<Self, Refused> {
         let Some(last) = pieces.last() else { return Err(Refused::Damaged("nothing of it is there")) };
-        let latest = Self { slots: Vec::new(), ..last.clone() };
+        let latest = Self { slots: Vec::new(), ..*last };
         let sizes = |stored: &Self| (stored.support, stored.updates, stored.spare, stored.width);
         if pieces.iter().any(|piece| sizes(piece) != sizes(&latest)) {
             return Err(Refused::Damaged("its pieces are of several hypotheses"));

@@ -1,6 +1,6 @@
 //! The keys that updates have touched, each with what a hypothesis holds of it.
 
-use crate::hypothesis::check_support;
+use crate::hypothesis::{check_size, check_support};
 use crate::query::Key;
 use crate::{Query, Refused};
 use rustc_hash::FxHashMap;
@@ -25,9 +25,12 @@ pub(crate) struct Table<V> {
 }
 
 impl<V: Copy> Table<V> {
-    /// Nothing touched yet; `width` is how many packed booleans a record has, if it has.
-    pub(crate) fn new(width: Option<u32>) -> Self {
-        Self { width, positions: FxHashMap::default(), entries: Vec::new(), points: Vec::new(), unnamed: 0 }
+    /// Nothing touched yet; `width` is how many packed booleans a record has, if it has: from 1 to 128.
+    pub(crate) fn new(width: Option<u32>) -> Result<Self, Refused> {
+        if let Some(width) = width {
+            check_size("the number of packed booleans", width.into(), 128)?;
+        }
+        Ok(Self { width, positions: FxHashMap::default(), entries: Vec::new(), points: Vec::new(), unnamed: 0 })
     }
 
     pub(crate) fn width(&self) -> Option<u32> {

@@ -202,6 +202,13 @@ fn what_cannot_be_guarded_is_refused() {
     let plan = GuardedPlan::with_release(&base, Hits::ONE, release.width(64).build().unwrap()).unwrap();
     assert!(plan.guard().is_vacuous());
     assert_eq!(plan.cost().unwrap(), Budget::pure(Epsilon::new(2.0).unwrap()));
+    // What is released to a unit of one row does not hide a unit of two.
+    for (neighbours, rows) in [(Neighbours::Substitute, 1), (base.neighbours, 2)] {
+        let release = tamis_projection::ProjectionRelease::builder(base.budget.clone(), neighbours, rows);
+        let refusal = GuardedPlan::with_release(&base, Hits::ONE, release.width(64).build().unwrap()).unwrap_err();
+        let expected = PlanError::OtherUnits { of_release: (neighbours, rows), of_guard: (base.neighbours, 1) };
+        assert_eq!(refusal, expected);
+    }
 }
 
 #[test]

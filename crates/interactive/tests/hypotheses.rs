@@ -1,6 +1,5 @@
 //! Hypotheses against each other, step by step, and against their mistake bounds.
 
-use dashu_ratio::RBig;
 use proptest::prelude::*;
 use tamis_interactive::{
     DenseWeights, Hypothesis, Query, Refused, SparsePerceptron, SparseWeights, Step, StoredPerceptron, StoredWeights,
@@ -8,7 +7,7 @@ use tamis_interactive::{
 };
 use tamis_noise::Hits;
 use tamis_oracle::median::Median;
-use tamis_queries::{Conjunction, Element, Fingerprint, FingerprintKey, SparseQuery};
+use tamis_queries::{Conjunction, Element, Fingerprint, FingerprintKey, Rational, SparseQuery};
 
 const UNIVERSE: u64 = 40;
 const SUPPORT: u64 = 8;
@@ -27,7 +26,8 @@ fn count(keys: &[u64]) -> Query {
 }
 
 fn weighted(pairs: &[(u64, u8)]) -> Query {
-    let pairs = pairs.iter().map(|&(key, weight)| (Fingerprint::raw(key), RBig::from_parts(weight.into(), 8u8.into())));
+    let pairs =
+        pairs.iter().map(|&(key, weight)| (Fingerprint::raw(key), Rational::from_parts(weight.into(), 8u8.into())));
     Query::keys(SparseQuery::weighted(pairs.collect::<std::collections::BTreeMap<_, _>>()).unwrap())
 }
 

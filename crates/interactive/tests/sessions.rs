@@ -348,6 +348,11 @@ fn what_a_plan_is_not_for_is_refused() {
     assert_eq!(refusal, Refusal::RowsBeyondPlan { planned: 1, bounded: 2 });
     assert!(Session::new(plan(&Setting { rows_per_unit: 2, ..base.clone() }), &bounded, &mut generator(1)).is_ok());
 
+    // Of units with up to two rows n tells how many they have.
+    let two = Setting { rows_per_unit: 2, ..substitute };
+    let refusal = Plan::budgeted(&two, Learner::SparseWeights, Hits::ONE, 1).unwrap_err();
+    assert_eq!(refusal, PlanError::PrivateRecords(2));
+
     let mut rng = generator(1);
     let mut session = Session::new(plan(&base), &data, &mut rng).unwrap();
     let before = serde_json::to_string(&session.state()).unwrap();

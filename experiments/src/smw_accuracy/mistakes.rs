@@ -32,38 +32,24 @@ const PATIENCE: u32 = 50;
 const ABSENT: u64 = 1 << 13;
 
 impl Game {
-    /// S: every key has one of them.
-    fn spare(&self) -> f64 {
-        self.keys as f64
-    }
-
-    /// c: the most updates of sparse weights whose slots are enough for them; `spare` as in their bound.
-    fn updates_of_weights(&self, spare: f64) -> f64 {
-        let mut updates = 1.0;
+    /// c: the most updates of sparse weights whose slots are enough for them. Every key has one of the records.
+    fn updates_of_weights(&self) -> Hits {
+        let mut updates = Hits::ONE;
         loop {
-            let slots = sparse_weights::slots(self.support as f64, updates, spare);
-            let next = sparse_weights::mistakes(sparse_weights::divergence(slots, spare), self.alpha).floor();
-            if next <= updates {
-                return updates;
+            let slots = sparse_weights::slots(self.support, updates, self.keys) as f64;
+            let bound = sparse_weights::mistakes(sparse_weights::divergence(slots, self.keys as f64), self.alpha);
+            match Hits::new(bound as u64) {
+                Ok(next) if next > updates => updates = next,
+                _ => return updates,
             }
-            updates = next;
         }
     }
 
-    /// B of both, weights first; and the papers' B of weights, for whom the records may be anywhere.
-    pub fn bounds(&self) -> [f64; 3] {
-        [
-            self.updates_of_weights(self.spare()),
-            perceptron::mistakes(self.support as f64, self.spare(), self.alpha),
-            self.updates_of_weights(1.0),
-        ]
-    }
-
+    /// B.
     pub fn bound(&self) -> f64 {
-        let [weights, perceptron, _] = self.bounds();
         match self.learner {
-            Learner::Weights => weights,
-            Learner::Perceptron => perceptron,
+            Learner::Weights => f64::from(self.updates_of_weights().get()),
+            Learner::Perceptron => perceptron::mistakes(self.support as f64, self.keys as f64, self.alpha),
         }
     }
 
@@ -71,8 +57,7 @@ impl Game {
     pub fn play(&self, rng: &mut TrialRng) -> Result<u64, TrialError> {
         match self.learner {
             Learner::Weights => {
-                let updates = Hits::new(self.updates_of_weights(self.spare()) as u64)?;
-                self.against(SparseWeights::new(self.support, updates, self.keys, None)?, rng)
+                self.against(SparseWeights::new(self.support, self.updates_of_weights(), self.keys, None)?, rng)
             }
             Learner::Perceptron => self.against(SparsePerceptron::new(self.support, self.keys, None)?, rng),
         }

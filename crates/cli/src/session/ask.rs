@@ -150,7 +150,8 @@ impl Asker<'_> {
                 "take guesses with --unchecked; whatever is to be compared with the data needs a new session and its budget",
             ));
         }
-        let standard_error = self.engine.standard_error(&query, &answer);
+        let standard_error =
+            self.engine.standard_error(&query, &answer).map_err(|error| refused(&place, &error.into()))?;
         self.waiting.answered.push(Answered { name, keys: query.support(), answer, standard_error });
         Ok(())
     }

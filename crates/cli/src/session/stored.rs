@@ -21,8 +21,8 @@ use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use tamis::interactive::{
-    Answer, Data, Entry, GuardedRelease, Head, Learner, Plan, Query, Refusal, Session, Source, SparsePerceptron, State,
-    StoredPerceptron, StoredWeights,
+    Answer, Data, Entry, GuardedRelease, Head, Learner, Plan, Query, Refusal, Refused, Session, Source,
+    SparsePerceptron, State, StoredPerceptron, StoredWeights,
 };
 use tamis::noise::Budget;
 use tamis::projection::ReleaseFile;
@@ -283,10 +283,15 @@ impl<'data> Engine<'data> {
     }
 
     /// That of a release's answer, where one was given.
-    pub fn standard_error(&self, query: &Query, answer: &Answer) -> Option<f64> {
+    ///
+    /// # Errors
+    /// If the query is not for such a session.
+    pub fn standard_error(&self, query: &Query, answer: &Answer) -> Result<Option<f64>, Refused> {
         match self {
-            Self::Guarded(session) if answer.source != Source::Data => Some(session.hypothesis().standard_error(query)),
-            _ => None,
+            Self::Guarded(session) if answer.source != Source::Data => {
+                session.hypothesis().standard_error(query).map(Some)
+            }
+            _ => Ok(None),
         }
     }
 
