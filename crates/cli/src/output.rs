@@ -70,6 +70,23 @@ pub fn row(fields: &[&str]) -> io::Result<()> {
     write(&csv(|writer| writer.write_record(fields))?)
 }
 
+/// Facts beside their names, for people.
+pub fn aligned(facts: &[(&'static str, String)]) -> String {
+    let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    facts.iter().map(|(name, fact)| format!("{name:<width$}  {}\n", printable(fact))).collect()
+}
+
+/// Facts as JSON has them.
+pub fn object(facts: Vec<(&'static str, String)>) -> serde_json::Map<String, serde_json::Value> {
+    facts.into_iter().map(|(name, fact)| (name.to_owned(), fact.into())).collect()
+}
+
+/// Facts as lines of CSV, after a header.
+pub fn fact_rows(facts: &[(&'static str, String)]) -> io::Result<()> {
+    row(&["name", "value"])?;
+    facts.iter().try_for_each(|(name, fact)| row(&[name, fact]))
+}
+
 /// CSV, as `fill` writes it.
 pub fn csv(fill: impl FnOnce(&mut csv::Writer<Vec<u8>>) -> csv::Result<()>) -> io::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());

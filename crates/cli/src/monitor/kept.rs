@@ -3,7 +3,7 @@
 use super::report::Alert;
 use super::request::Request;
 use crate::failure::Failure;
-use crate::output::{Format, line, note, printable, row, write};
+use crate::output::{Format, aligned, fact_rows, line, note, object, printable, write};
 use crate::state::{self, Kind, Part, StateFile};
 use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
@@ -185,11 +185,7 @@ pub fn describe(file: StateFile, format: Format) -> Result<(), Failure> {
     let alerts: Vec<ShownAlert> = alerts.into_iter().map(alert).collect();
     match format {
         Format::Text => {
-            let mut text = format!("{shown}: a run of `tamis monitor`, its checksums hold\n\n");
-            let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-            for (name, fact) in &facts {
-                text += &format!("{name:<width$}  {}\n", printable(fact));
-            }
+            let mut text = format!("{shown}: a run of `tamis monitor`, its checksums hold\n\n{}", aligned(&facts));
             if !alerts.is_empty() {
                 text += "\nalerts\n";
             }
@@ -200,14 +196,8 @@ pub fn describe(file: StateFile, format: Format) -> Result<(), Failure> {
             }
             write(text.as_bytes())?;
         }
-        Format::Json => {
-            let facts = facts.into_iter().map(|(name, fact)| (name.to_owned(), fact.into())).collect();
-            line(&Shown { schema: SCHEMA, facts, alerts })?;
-        }
-        Format::Csv => {
-            row(&["name", "value"])?;
-            facts.iter().try_for_each(|(name, fact)| row(&[name, fact]))?;
-        }
+        Format::Json => line(&Shown { schema: SCHEMA, facts: object(facts), alerts })?,
+        Format::Csv => fact_rows(&facts)?,
     }
     Ok(())
 }

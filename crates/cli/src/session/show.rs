@@ -3,7 +3,7 @@
 use super::explain::lasts;
 use super::stored::{Description, Engine, Kept, Table};
 use crate::failure::Failure;
-use crate::output::{Format, line, percentage, plural, printable, row, write};
+use crate::output::{Format, aligned, fact_rows, line, object, percentage, plural, printable, write};
 use crate::state::{Kind, StateFile};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -70,11 +70,7 @@ pub fn describe(file: &StateFile, format: Format) -> Result<(), Failure> {
     match format {
         Format::Text => {
             let shown = file.path().display();
-            let mut text = format!("{shown}: a session, its checksums hold\n\n");
-            let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-            for (name, fact) in &facts {
-                text += &format!("{name:<width$}  {}\n", printable(fact));
-            }
+            let mut text = format!("{shown}: a session, its checksums hold\n\n{}", aligned(&facts));
             if !latest.is_empty() {
                 text += "\nlatest answers\n";
             }
@@ -84,14 +80,8 @@ pub fn describe(file: &StateFile, format: Format) -> Result<(), Failure> {
             }
             write(text.as_bytes())?;
         }
-        Format::Json => {
-            let facts = facts.into_iter().map(|(name, fact)| (name.to_owned(), fact.into())).collect();
-            line(&Shown { schema: SCHEMA, facts, latest: &latest })?;
-        }
-        Format::Csv => {
-            row(&["name", "value"])?;
-            facts.iter().try_for_each(|(name, fact)| row(&[name, fact]))?;
-        }
+        Format::Json => line(&Shown { schema: SCHEMA, facts: object(facts), latest: &latest })?,
+        Format::Csv => fact_rows(&facts)?,
     }
     Ok(())
 }
