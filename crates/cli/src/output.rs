@@ -24,6 +24,11 @@ pub fn plural(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
+/// Names in a message.
+pub fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
+}
+
 /// The name of a rule.
 pub fn rule_word(rule: Rule) -> &'static str {
     match rule {

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::input::{Fields, Source, nearest};
-use crate::output::{note, plural};
+use crate::output::{note, plural, quoted};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -217,8 +217,7 @@ fn wanted(keys: &Keys) -> String {
         }
         KeyKind::Text if columns.len() == 1 => format!("a key is a {:?} here", columns[0]),
         KeyKind::Text => {
-            let columns: Vec<String> = columns.iter().map(|name| format!("{name:?}")).collect();
-            format!("a key is {} here, with commas between them, as in a CSV file", columns.join(", "))
+            format!("a key is {} here, with commas between them, as in a CSV file", quoted(columns))
         }
     }
 }

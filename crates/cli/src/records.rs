@@ -3,6 +3,7 @@
 use crate::arguments::{whole, wrong};
 use crate::failure::Failure;
 use crate::input::{Fields, Place, Role, Source, Table, decimal};
+use crate::output::quoted;
 use crate::progress::Progress;
 use std::fmt::Display;
 use std::fs;
@@ -337,9 +338,8 @@ fn no_count(place: Place, column: &str, fault: &str) -> Failure {
 }
 
 fn no_key(place: Place, keys: &Keys, error: &impl Display) -> Failure {
-    let columns: Vec<String> = keys.columns().iter().map(|name| format!("{name:?}")).collect();
     Failure::input(
-        format_args!("{place}: the cell in column {}: {error}", columns.join(", ")),
+        format_args!("{place}: the cell in column {}: {error}", quoted(keys.columns())),
         "give the key as it is described by --bits, or leave --bits out; no row can be skipped",
     )
 }

@@ -34,6 +34,7 @@
 mod sequence;
 
 use crate::failure::Failure;
+use crate::folder;
 use crate::output::note;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use sequence::{Seen, Sequence};
@@ -170,11 +171,7 @@ fn exists(path: &Path) -> Failure {
 fn temporary(path: &Path) -> std::io::Result<tempfile::TempPath> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".tamis-").suffix(".partial");
-    Ok(builder.tempfile_in(folder(path))?.into_temp_path())
-}
-
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
+    Ok(builder.tempfile_in(folder::of(path))?.into_temp_path())
 }
 
 /// Makes a state, whole or not at all.
@@ -194,10 +191,8 @@ pub fn create(path: &Path, kind: Kind, id: u128, parts: &[Part], quiet: bool) ->
         std::io::ErrorKind::AlreadyExists => exists(path),
         _ => failed(&refused.error),
     })?;
-    // So that the name is durable too. Where folders cannot be opened, it is for the system to see to that.
-    if let Ok(folder) = File::open(folder(path)) {
-        let _ = folder.sync_all();
-    }
+    // So that the name is durable too.
+    folder::sync(folder::of(path));
     let mut sequence = Sequence::of(id);
     if let Err(error) = sequence.write(1) {
         note(quiet, &unwatched(&error));

@@ -4,7 +4,7 @@ use super::Request;
 use super::kept::Run;
 use crate::output::{Format, line, note, percentage, plural, printable, row, weak, write};
 use serde::Serialize;
-use std::io::{self, Write};
+use std::io;
 use tamis::noise::sparse_vector::accuracy::{Meaning, meaning};
 use tamis::noise::sparse_vector::{Plan, Report as Carries};
 use tamis::noise::{Neighbours, StreamKind};
@@ -204,10 +204,7 @@ impl<'a> Report<'a> {
     }
 
     fn note(&self, text: &str) {
-        if !self.quiet {
-            // If standard error is closed, nobody wants to know.
-            let _ = writeln!(io::stderr(), "{text}");
-        }
+        note(self.quiet, text);
     }
 }
 

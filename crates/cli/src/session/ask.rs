@@ -4,7 +4,7 @@ use super::report::{Answered, Report};
 use super::stored::{Description, Engine, Kept, Table};
 use crate::failure::Failure;
 use crate::input::Source;
-use crate::output::{Format, note, plural};
+use crate::output::{Format, note};
 use crate::questions::{Question, Questions};
 use crate::state::{Kind as StateKind, Part, StateFile};
 use rand::rngs::ThreadRng;
@@ -168,14 +168,10 @@ impl Asker<'_> {
 
     /// Says what is left.
     fn account(&self, quiet: bool) {
-        let (plan, asked) = (self.engine.plan(), self.engine.transcript().len() as u64);
-        let (stated, left) = (plan.setting().queries.get(), self.engine.left());
-        let of = match plan.updates() {
-            Some(updates) => format!("{left} of {} left", plural(updates.get().into(), "correction")),
-            None => format!("{left} of {} left", plural(stated, "answer")),
-        };
+        let (stated, asked) = (self.engine.plan().setting().queries.get(), self.engine.transcript().len() as u64);
+        let left = self.engine.left_of_all();
         let queries = if asked == 1 { "query" } else { "queries" };
-        note(quiet, &format!("asked {asked} different {queries} in all; {of}"));
+        note(quiet, &format!("asked {asked} different {queries} in all; {left} left"));
         if asked > stated {
             note(quiet, &format!("the guarantee was for {stated}: the answers beyond have no bound"));
         }

@@ -3,7 +3,7 @@
 use super::explain::lasts;
 use super::stored::{Description, Engine, Kept, Table};
 use crate::failure::Failure;
-use crate::output::{Format, aligned, fact_rows, line, object, percentage, plural, printable, write};
+use crate::output::{Format, aligned, fact_rows, line, object, percentage, printable, write};
 use crate::state::{Kind, StateFile};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -123,12 +123,7 @@ fn facts(
         ("bound", format!("± {:.0}, with probability {level} for all{}", plan.guarantee_in_records(), lasts(plan))),
         ("asked", format!("{asked} different queries; the bound is for {stated}")),
     ]);
-    match plan.updates() {
-        Some(updates) => {
-            facts.push(("threshold", format!("{:.0}", plan.threshold())));
-            facts.push(("left", format!("{} of {}", engine.left(), plural(updates.get().into(), "correction"))));
-        }
-        None => facts.push(("left", format!("{} of {}", engine.left(), plural(stated, "answer")))),
-    }
+    facts.extend(plan.updates().map(|_| ("threshold", format!("{:.0}", plan.threshold()))));
+    facts.push(("left", engine.left_of_all()));
     facts
 }

@@ -14,6 +14,7 @@ use super::create::Kind;
 use super::request::Request;
 use crate::failure::Failure;
 use crate::input::Source as Input;
+use crate::output::plural;
 use crate::progress::Progress;
 use crate::records::{Contents, Record, Records, Tally};
 use crate::state::{Part, StateFile};
@@ -308,6 +309,16 @@ impl<'data> Engine<'data> {
             Self::Plain(session) => session.left(),
             Self::Guarded(session) => session.left(),
         }
+    }
+
+    /// The same, and of how many.
+    pub fn left_of_all(&self) -> String {
+        let plan = self.plan();
+        let all = match plan.updates() {
+            Some(updates) => plural(updates.get().into(), "correction"),
+            None => plural(plan.setting().queries.get(), "answer"),
+        };
+        format!("{} of {all}", self.left())
     }
 
     pub fn transcript(&self) -> &[Entry] {
