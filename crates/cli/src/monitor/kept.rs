@@ -70,10 +70,8 @@ impl Run {
         }
         let file = StateFile::open(path, quiet)?;
         file.expect(Kind::Monitor)?;
-        let run = Self::read(file)?.0;
-        // Cannot fail: it was just read from one.
-        let file = run.kept.as_ref().expect("a state");
         let watched: Watched = file.json(WATCHED, 0)?;
+        let run = Self::read(file)?.0;
         if run.gate.plan() != plan || run.gate.threshold() != request.threshold || watched != Watched::of(request) {
             return Err(Failure::input(
                 format_args!("{} keeps a run that was begun with other arguments", path.display()),
