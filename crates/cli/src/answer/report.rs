@@ -81,8 +81,7 @@ impl Report {
     }
 
     fn table(&self, records: &[Record], head: bool) -> String {
-        let level = percentage(self.level);
-        let head = head.then(|| ["query", "keys", "answer", "±", "from", "to", "rule"].map(str::to_owned));
+        let title = ["query", "keys", "answer", "±", "from", "to", "rule"].map(str::to_owned);
         let rows = records.iter().map(|record| {
             let half = (record.upper - record.lower) / 2.0;
             let number = |value: f64| rounded(value, half);
@@ -90,12 +89,13 @@ impl Report {
             let [value, half, lower, upper] = numbers;
             [printable(record.name), record.keys.to_string(), value, half, lower, upper, record.rule.to_owned()]
         });
-        let rows: Vec<[String; 7]> = head.clone().into_iter().chain(rows).collect();
+        let rows: Vec<[String; 7]> = head.then_some(title).into_iter().chain(rows).collect();
         let widths: [usize; 7] =
             std::array::from_fn(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0));
         let mut text = String::new();
-        if head.is_some() {
-            text += &format!("{level} intervals of projection and noise; they do not include sampling error\n\n");
+        if head {
+            let level = percentage(self.level);
+            let _ = writeln!(text, "{level} intervals of projection and noise; they do not include sampling error\n");
         }
         for [name, numbers @ .., rule] in &rows {
             let _ = write!(text, "{name:<width$}", width = widths[0]);
