@@ -45,6 +45,9 @@ pub struct Explanation {
     /// Of the release of a guarded session, for queries not chosen by looking at it, in records.
     predicted_error: Option<f64>,
     warning: Option<String>,
+    /// Until when the bound holds.
+    #[serde(skip)]
+    lasts: &'static str,
     #[serde(skip)]
     protected: String,
     /// Bounds of the other modes, in records.
@@ -53,14 +56,13 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    pub fn of(request: &Request, compared: bool) -> Result<Self, Failure> {
-        let (setting, plan) = (&request.setting, request.planned.plan());
-        let cost = request.planned.cost().map_err(|error| Failure::refused(error, "give a smaller --epsilon"))?;
+    pub fn of(request: &Request, compared: bool) -> Self {
+        let (setting, plan, cost) = (&request.setting, request.planned.plan(), &request.cost);
         let others = if compared { request.others() } else { Vec::new() };
         let other = |(kind, planned): &(Kind, Planned)| {
             (*kind, planned.plan().guarantee_in_records(), planned.plan().is_vacuous())
         };
-        Ok(Self {
+        Self {
             schema: SCHEMA,
             written: None,
             mode: request.kind.name(),
@@ -81,10 +83,11 @@ impl Explanation {
             vacuous: plan.is_vacuous(),
             survives_exhaustion: plan.survives_exhaustion(),
             predicted_error: predicted(&request.planned),
-            warning: weak_for(&cost, Some(setting.records as f64)),
+            warning: weak_for(cost, Some(setting.records as f64)),
+            lasts: lasts(plan),
             protected: request.records.protected(setting.neighbours, setting.rows_per_unit),
             others: others.iter().map(other).collect(),
-        })
+        }
     }
 
     /// If the session protects less than it seems to.
@@ -142,10 +145,6 @@ pub fn lasts(plan: &Plan) -> &'static str {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (bound, level, records) = (self.bound, percentage(self.level), self.records);
-        let until = match (self.updates, self.survives_exhaustion) {
-            (Some(_), false) => ", while corrections are left",
-            _ => "",
-        };
         let queries = match self.queries {
             1 => "1 query".to_owned(),
             queries => format!("{queries} queries at once"),
@@ -156,7 +155,7 @@ impl fmt::Display for Explanation {
             "answers   within ± {bound:.0} of the truth ({share:.1} % of {records} records), with probability {level} for \
              {queries},"
         )?;
-        writeln!(f, "          however they are chosen{until}")?;
+        writeln!(f, "          however they are chosen{}", self.lasts)?;
         if self.vacuous {
             writeln!(f, "          that is vacuous: no answer is beyond {records}, so the guarantee says nothing")?;
         }
