@@ -8,6 +8,7 @@ use serde::Serialize;
 use std::fmt;
 use std::path::Path;
 use tamis::interactive::Plan;
+use tamis::projection::Rule;
 
 /// Version of the JSON object.
 const SCHEMA: &str = "tamis.session/1";
@@ -44,6 +45,9 @@ pub struct Explanation {
     survives_exhaustion: bool,
     /// Of the release of a guarded session, for queries not chosen by looking at it, in records.
     predicted_error: Option<f64>,
+    /// Whether that is only for queries whose rows no frequent key shares.
+    #[serde(skip)]
+    few_keys: bool,
     warning: Option<String>,
     /// Until when the bound holds.
     #[serde(skip)]
@@ -61,6 +65,10 @@ impl Explanation {
         let others = if compared { request.others() } else { Vec::new() };
         let other = |(kind, planned): &(Kind, Planned)| {
             (*kind, planned.plan().guarantee_in_records(), planned.plan().is_vacuous())
+        };
+        let release = match &request.planned {
+            Planned::Plain(_) => None,
+            Planned::Guarded(plan) => Some(plan.release()),
         };
         Self {
             schema: SCHEMA,
@@ -82,7 +90,8 @@ impl Explanation {
             guarantee: plan.guarantee(),
             vacuous: plan.is_vacuous(),
             survives_exhaustion: plan.survives_exhaustion(),
-            predicted_error: predicted(&request.planned),
+            predicted_error: release.and_then(tamis::projection::Plan::predicted_error),
+            few_keys: release.is_some_and(|release| release.predicted_rule() != Rule::Normal),
             warning: weak_for(cost, Some(setting.records as f64)),
             lasts: lasts(plan),
             protected: request.records.protected(setting.neighbours, setting.rows_per_unit),
@@ -129,14 +138,6 @@ impl Explanation {
     }
 }
 
-/// What the release of a guarded session is predicted to be within, for all queries, if they do not depend on it.
-fn predicted(planned: &Planned) -> Option<f64> {
-    match planned {
-        Planned::Plain(_) => None,
-        Planned::Guarded(plan) => plan.release().predicted_error(),
-    }
-}
-
 /// Until when a guarantee holds.
 pub fn lasts(plan: &Plan) -> &'static str {
     if plan.survives_exhaustion() || plan.updates().is_none() { "" } else { ", while corrections are left" }
@@ -160,9 +161,14 @@ impl fmt::Display for Explanation {
             writeln!(f, "          that is vacuous: no answer is beyond {records}, so the guarantee says nothing")?;
         }
         if let Some(error) = self.predicted_error {
+            let but = if self.few_keys {
+                ", but for a few that collide with a frequent key: they use up corrections"
+            } else {
+                ""
+            };
             writeln!(
                 f,
-                "          queries not chosen by looking at the answers are predicted to be within ± {error:.0}"
+                "          queries not chosen by looking at the answers are predicted to be within ± {error:.0}{but}"
             )?;
         }
         writeln!(f, "plan      {}", self.how())?;
