@@ -211,7 +211,7 @@ pub enum FileError {
     )]
     Records,
     /// Heavy keys that were not made by hashing.
-    #[error("{0} heavy keys take {least} bytes and more, since fingerprints are random; this file has fewer", least = .0 * 4)]
+    #[error("{0} heavy keys take {least} bytes and more, since fingerprints are random; this file has fewer", least = .0.saturating_mul(4))]
     HeavyBytes(u64),
     /// Other columns or rows.
     #[error("the release does not hold what it says it does: {0}")]
