@@ -78,7 +78,7 @@ mod dictionary;
 mod metadata;
 pub(crate) mod size;
 
-use crate::{ProjectionError, ProjectionRelease, SignFamily, heavy};
+use crate::{ProjectionError, ProjectionRelease};
 use container::Container;
 use metadata::Metadata;
 use std::io::{Read, Write};
@@ -264,14 +264,9 @@ impl ReleaseFile {
         }
         let file = Container::open(bytes)?;
         let Metadata { plan, seed, keys, unit, records } = Metadata::read(file.metadata())?;
-        let (mut values, heavy) = file.table(plan.shape().width(), plan.heavy().is_some())?;
-        // Before the sum, so that it cannot overflow; below, a sum that would is out of range, too.
-        heavy::check(&plan, &heavy)?;
-        if !heavy.is_empty() {
-            let sketch = SignFamily::new(plan.shape(), seed).sum(&heavy);
-            values.iter_mut().zip(sketch).for_each(|(value, sum)| *value = value.saturating_add(sum));
-        }
-        let file = Self { release: ProjectionRelease::restore(plan, seed, values, heavy)?, keys, unit, records };
+        let (residual, heavy) = file.table(plan.shape().width(), plan.heavy().is_some())?;
+        let release = ProjectionRelease::restore_residual(plan, seed, residual, heavy)?;
+        let file = Self { release, keys, unit, records };
         file.check_records()?;
         Ok(file)
     }
