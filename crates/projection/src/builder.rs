@@ -13,7 +13,7 @@
 use crate::answer::LEAST_ROWS;
 use crate::file::size::{self, Spread};
 use crate::heavy::{self, HeavyKeys};
-use crate::release::{Stated, alike_fourth_powers, gaussian_theorem, kind_in_words, predicted_rule, signs_in_words};
+use crate::release::{Stated, gaussian_theorem, kind_in_words, predicted_rule, signs_in_words};
 use crate::{Noise, NoiseKind, Plan, ProjectionError, ProjectionRelease, Rule, Shape, Signs, bounds};
 use std::cmp::Ordering;
 use tamis_noise::stability::{StabilityError, StabilityThreshold};
@@ -68,10 +68,15 @@ struct Division {
     noise: NoiseKind,
     sketch: Budget,
     heavy: Option<StabilityThreshold>,
-    /// ‖x‖², or the estimate of ‖x − c̃‖²; none if the number of records is not stated.
-    norm: Option<f64>,
-    /// Σx⁴, or Σ(x − c̃)⁴, likewise; 0 if not stated.
-    fourth_powers: f64,
+    /// ‖x‖² and Σx⁴, or the estimates for x − c̃: [`heavy::left`]; none if the number of records is not stated.
+    left: Option<(f64, f64)>,
+}
+
+impl Division {
+    /// ‖x‖² or the estimate of ‖x − c̃‖²; 0 if the number of records is not stated.
+    fn norm(&self) -> f64 {
+        self.left.map_or(0.0, |(norm, _)| norm)
+    }
 }
 
 /// A shape and a division of the budget, and what they would give per key of a query.
@@ -99,7 +104,7 @@ impl Candidate<'_> {
     /// Of its file, without heavy keys.
     fn bytes(&self) -> f64 {
         let nonzeros = f64::from(self.shape.nonzeros());
-        let keys = self.division.norm.unwrap_or(0.0) * nonzeros / f64::from(self.shape.width());
+        let keys = self.division.norm() * nonzeros / f64::from(self.shape.width());
         let (noise, kind) = (self.variance * nonzeros - keys, self.division.noise);
         size::predicted(self.shape, Spread { keys, noise, kind })
     }
@@ -283,20 +288,19 @@ impl Builder {
         if self.heavy == HeavyKeys::On {
             return kinds.into_iter().map(|kind| self.with_heavy_keys(kind)).collect();
         }
-        let norm = self.records.map(|records| records * self.key_multiplicity);
-        let fourth_powers = self.records.map_or(0.0, |records| alike_fourth_powers(records, self.key_multiplicity));
+        let left = self.left(None);
         let whole = |&noise: &NoiseKind| {
             let sketch = match noise {
                 NoiseKind::Laplace => Budget::pure(self.budget.epsilon().clone()),
                 NoiseKind::Gaussian => self.budget.clone(),
             };
-            Division { noise, sketch, heavy: None, norm, fourth_powers }
+            Division { noise, sketch, heavy: None, left }
         };
         let mut divisions: Vec<Division> = kinds.iter().map(whole).collect();
-        if self.heavy == HeavyKeys::Auto && !pure && norm.is_some() {
+        if let (HeavyKeys::Auto, false, Some((norm, _))) = (self.heavy, pure, left) {
             // Where the halves are too small for any noise, the whole may not be.
             let apart = kinds.into_iter().filter_map(|kind| self.with_heavy_keys(kind).ok());
-            divisions.extend(apart.filter(|apart| apart.norm < norm));
+            divisions.extend(apart.filter(|apart| apart.norm() < norm));
         }
         Ok(divisions)
     }
@@ -307,11 +311,12 @@ impl Builder {
         }
         let (share, sketch) = heavy::divided(&self.budget, noise == NoiseKind::Gaussian)?;
         let threshold = StabilityThreshold::new(&share, self.neighbours, self.rows_per_unit)?;
-        let multiplicity = self.key_multiplicity;
-        let left = |records| heavy::residual_norm(&threshold, records, records * multiplicity);
-        let fourth_powers = |records| heavy::residual_fourth_powers(&threshold, records, multiplicity);
-        let (norm, fourth_powers) = (self.records.map(left), self.records.map_or(0.0, fourth_powers));
-        Ok(Division { noise, sketch, norm, fourth_powers, heavy: Some(threshold) })
+        Ok(Division { noise, sketch, left: self.left(Some(&threshold)), heavy: Some(threshold) })
+    }
+
+    /// What the sketch is to answer for, as far as it is stated.
+    fn left(&self, threshold: Option<&StabilityThreshold>) -> Option<(f64, f64)> {
+        self.records.map(|records| heavy::left(threshold, records, self.key_multiplicity))
     }
 
     /// All that may be chosen: at least one.
@@ -358,9 +363,8 @@ impl Builder {
         // The quick calibration is enough to compare by.
         let noise = Noise::for_all(division.noise, shape, &division.sketch, self.neighbours, self.rows_per_unit)?;
         let (width, nonzeros) = (f64::from(shape.width()), f64::from(shape.nonzeros()));
-        let norm = division.norm.unwrap_or(0.0);
-        let variance = bounds::standard_error(1.0, norm, 0.0, width, nonzeros, noise.variance()).powi(2);
-        let rule = predicted_rule(shape, &noise, self.lists(), norm, division.fourth_powers);
+        let variance = bounds::standard_error(1.0, division.norm(), 0.0, width, nonzeros, noise.variance()).powi(2);
+        let rule = predicted_rule(shape, &noise, self.lists(), division.left.unwrap_or_default());
         Ok(Candidate { shape, division, variance, rule })
     }
 
@@ -408,7 +412,7 @@ impl Builder {
 
     /// What would bring the variance per key down to `enough`, or the length of lists.
     fn remedy(&self, least: &Candidate, enough: f64, support: f64) -> String {
-        let signal = least.division.norm.unwrap_or(0.0) / f64::from(least.shape.width());
+        let signal = least.division.norm() / f64::from(least.shape.width());
         let more = if signal < enough {
             // Noise falls as 1/ε, or faster.
             let factor = ((least.variance - signal) / (enough - signal)).sqrt();
@@ -429,7 +433,7 @@ impl Builder {
         else {
             return chosen.shape;
         };
-        let norm = chosen.division.norm.unwrap_or(0.0);
+        let norm = chosen.division.norm();
         let bound = |shape| Some((shape, gaussian_theorem(1.0, norm, noise, shape, queries, beta)?));
         let shapes = Self::INDEPENDENCES.map(|keys| Shape::dense(u64::from(chosen.shape.width()), keys).ok());
         let bounds: Vec<(Shape, f64)> = shapes.into_iter().flatten().filter_map(bound).collect();
@@ -523,12 +527,15 @@ fn explain_rule(plan: &Plan) -> Option<String> {
         )),
         // What is left beside heavy keys is light, and keys of one record are all alike.
         _ if plan.heavy.is_some() || multiplicity == 1.0 => None,
-        _ => (predicted_rule(shape, &plan.noise, plan.stated_support(), norm, norm * norm) == Rule::Conservative).then(|| {
-            format!(
-                "Intervals are predicted to be normal, 1.96 standard errors at 95 %, {alike}; conservative, 4.47, if a few keys \
-                 have most of the records."
-            )
-        }),
+        _ => {
+            let of_few_keys = predicted_rule(shape, &plan.noise, plan.stated_support(), (norm, norm * norm));
+            (of_few_keys == Rule::Conservative).then(|| {
+                format!(
+                    "Intervals are predicted to be normal, 1.96 standard errors at 95 %, {alike}; conservative, 4.47, if a few \
+                     keys have most of the records."
+                )
+            })
+        }
     }
 }
 

@@ -268,13 +268,14 @@ pub(crate) fn gaussian_theorem(
     bounds::theorem(squared_query_norm, squared_data_norm, multiplier, width, independence, queries, beta)
 }
 
-/// Σx⁴ of n records in keys of M records each: for this ‖x‖² = n·M the least, by Jensen's inequality.
-pub(crate) fn alike_fourth_powers(records: f64, multiplicity: f64) -> f64 {
-    records * multiplicity.powi(3)
-}
-
-/// The rule for a list of m keys, as [`crate::answer`] decides it, with expectations in place of what a release says.
-pub(crate) fn predicted_rule(shape: Shape, noise: &Noise, support: f64, squared_norm: f64, fourth_powers: f64) -> Rule {
+/// The rule for a list of m keys, as [`crate::answer`] decides it, with expectations in place of what a release says: ‖x‖² and
+/// Σx⁴ of what is [left](heavy::left) for the sketch.
+pub(crate) fn predicted_rule(
+    shape: Shape,
+    noise: &Noise,
+    support: f64,
+    (squared_norm, fourth_powers): (f64, f64),
+) -> Rule {
     let rows = shape.width() as usize;
     if shape.signs() == Signs::Dense {
         return Rule::dense(rows);
@@ -406,9 +407,12 @@ impl Plan {
     /// ‖x‖² as stated: n times the multiplicity of keys. With heavy keys apart the [estimate](crate::heavy) from above of
     /// ‖x − c̃‖², by which answers then err. None if the number of records is not stated.
     pub fn stated_norm(&self) -> Option<f64> {
-        let (records, multiplicity) = (self.stated.records?, self.stated.key_multiplicity?);
-        let norm = records * multiplicity;
-        Some(self.heavy.as_ref().map_or(norm, |threshold| heavy::residual_norm(threshold, records, norm)))
+        self.left().map(|(norm, _)| norm)
+    }
+
+    /// ‖x‖² and Σx⁴ as stated, or of what is [left](heavy::left).
+    fn left(&self) -> Option<(f64, f64)> {
+        Some(heavy::left(self.heavy.as_ref(), self.stated.records?, self.stated.key_multiplicity?))
     }
 
     /// The standard error, in records, of a query whose squared weights add up to `squared_query_norm` (a plain list: its
@@ -454,15 +458,7 @@ impl Plan {
     /// over records: n·M³, the least that it can be. Where a few keys have most of the records it is more, up to (n·M)², and
     /// intervals may be [`Rule::Conservative`] though none was predicted to be.
     pub fn predicted_rule(&self) -> Rule {
-        let fourth_powers = match (self.stated.records, self.stated.key_multiplicity, &self.heavy) {
-            (Some(records), Some(multiplicity), None) => alike_fourth_powers(records, multiplicity),
-            (Some(records), Some(multiplicity), Some(threshold)) => {
-                heavy::residual_fourth_powers(threshold, records, multiplicity)
-            }
-            _ => 0.0,
-        };
-        let norm = self.stated_norm().unwrap_or(0.0);
-        predicted_rule(self.shape, &self.noise, self.stated_support(), norm, fourth_powers)
+        predicted_rule(self.shape, &self.noise, self.stated_support(), self.left().unwrap_or_default())
     }
 
     /// Half of the interval, in records, that a list of the stated length is predicted to get on data as stated, at the level
