@@ -246,23 +246,13 @@ impl Builder {
     }
 
     fn check(&self) -> Result<(), ProjectionError> {
-        if !(1..=1_000_000).contains(&self.rows_per_unit) {
-            return Err(ProjectionError::RowsPerUnit(self.rows_per_unit));
-        }
-        if let Some(few) = self.independence.filter(|&independence| independence < Self::INDEPENDENCE) {
-            return Err(ProjectionError::IndependenceOfAnswers(few));
-        }
         let sizes = [
             ("records", self.records),
             ("support", self.support),
             ("key multiplicity", Some(self.key_multiplicity)),
             ("wanted error", self.wanted_error),
         ];
-        for (name, size) in sizes {
-            if let Some(value) = size.filter(|size| !(1.0..=1e15).contains(size)) {
-                return Err(ProjectionError::Size { name, value: value.to_string() });
-            }
-        }
+        check_ranges(self.rows_per_unit, self.independence, &sizes)?;
         if self.records.is_none() && (self.width.is_none() || self.wanted_error.is_some()) {
             return Err(ProjectionError::Unstated);
         }
@@ -441,6 +431,26 @@ impl Builder {
         let near = bounds.into_iter().find(|&(_, bound)| bound * Self::WORTHWHILE <= least);
         near.map_or(chosen.shape, |(shape, _)| shape)
     }
+}
+
+/// That L, r and the stated sizes, by name, are what they may be.
+pub(crate) fn check_ranges(
+    rows_per_unit: u32,
+    independence: Option<u32>,
+    sizes: &[(&'static str, Option<f64>)],
+) -> Result<(), ProjectionError> {
+    if !(1..=1_000_000).contains(&rows_per_unit) {
+        return Err(ProjectionError::RowsPerUnit(rows_per_unit));
+    }
+    if let Some(few) = independence.filter(|&independence| independence < Builder::INDEPENDENCE) {
+        return Err(ProjectionError::IndependenceOfAnswers(few));
+    }
+    for &(name, size) in sizes {
+        if let Some(value) = size.filter(|size| !(1.0..=1e15).contains(size)) {
+            return Err(ProjectionError::Size { name, value: value.to_string() });
+        }
+    }
+    Ok(())
 }
 
 fn by_variance(a: &&Candidate, b: &&Candidate) -> Ordering {

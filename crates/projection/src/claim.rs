@@ -1,6 +1,7 @@
 //! Plans that were read back: does their noise give what they promise?
 
-use crate::{Builder, Noise, Plan, ProjectionError};
+use crate::builder::check_ranges;
+use crate::{Noise, Plan, ProjectionError};
 use std::num::NonZeroU32;
 use tamis_noise::gaussian_calibration::add_remove_delta;
 use tamis_noise::stability::StabilityThreshold;
@@ -18,20 +19,10 @@ impl Plan {
     /// # Errors
     /// If what is stated is out of its range, or more privacy is promised than the noise gives.
     pub(crate) fn checked(mut self) -> Result<Self, ProjectionError> {
-        if !(1..=1_000_000).contains(&self.rows_per_unit) {
-            return Err(ProjectionError::RowsPerUnit(self.rows_per_unit));
-        }
-        if self.shape.independence() < Builder::INDEPENDENCE {
-            return Err(ProjectionError::IndependenceOfAnswers(self.shape.independence()));
-        }
         let stated = &self.stated;
         let sizes =
             [("records", stated.records), ("key multiplicity", stated.key_multiplicity), ("support", stated.support)];
-        for (name, size) in sizes {
-            if let Some(value) = size.filter(|size| !(1.0..=1e15).contains(size)) {
-                return Err(ProjectionError::Size { name, value: value.to_string() });
-            }
-        }
+        check_ranges(self.rows_per_unit, Some(self.shape.independence()), &sizes)?;
         self.check_sum()?;
         self.check_noise()?;
         self.explanation = format!("{}.\n", self.describe());
