@@ -84,10 +84,12 @@ impl Division {
 struct Candidate<'a> {
     shape: Shape,
     division: &'a Division,
+    /// Variance of the noise on a row.
+    noise: f64,
     /// Variance of an answer over ‖q‖².
     variance: f64,
-    /// Of intervals for a list of the stated length.
-    rule: Rule,
+    /// Half of an interval for a list of the stated length.
+    half_width: f64,
 }
 
 impl Candidate<'_> {
@@ -96,17 +98,9 @@ impl Candidate<'_> {
         self.division.heavy.is_some()
     }
 
-    /// Half of an interval for a list of so many keys.
-    fn half_width(&self, support: f64, outside: f64) -> f64 {
-        self.rule.half_width((support * self.variance).sqrt(), outside)
-    }
-
     /// Of its file, without heavy keys.
     fn bytes(&self) -> f64 {
-        let nonzeros = f64::from(self.shape.nonzeros());
-        let keys = self.division.norm() * nonzeros / f64::from(self.shape.width());
-        let (noise, kind) = (self.variance * nonzeros - keys, self.division.noise);
-        size::predicted(self.shape, Spread { keys, noise, kind })
+        size::predicted(self.shape, Spread::of(self.shape, self.division.norm(), self.noise, self.division.noise))
     }
 
     fn in_words(&self) -> String {
@@ -355,7 +349,8 @@ impl Builder {
         let (width, nonzeros) = (f64::from(shape.width()), f64::from(shape.nonzeros()));
         let variance = bounds::standard_error(1.0, division.norm(), 0.0, width, nonzeros, noise.variance()).powi(2);
         let rule = predicted_rule(shape, &noise, self.lists(), division.left.unwrap_or_default());
-        Ok(Candidate { shape, division, variance, rule })
+        let half_width = rule.half_width((self.lists() * variance).sqrt(), outside(self.confidence()));
+        Ok(Candidate { shape, division, noise: noise.variance(), variance, half_width })
     }
 
     /// m.
@@ -392,9 +387,8 @@ impl Builder {
             let near = |candidate: &&Candidate| candidate.variance * Self::WORTHWHILE.powi(2) <= least;
             these().filter(near).min_by_key(|candidate| candidate.shape.width())
         };
-        let half_width = |candidate: &Candidate| candidate.half_width(self.lists(), outside(self.confidence()));
         match (least(false), least(true)) {
-            (Some(plain), Some(apart)) if half_width(apart) < Self::WORTHWHILE * half_width(plain) => apart,
+            (Some(plain), Some(apart)) if apart.half_width < Self::WORTHWHILE * plain.half_width => apart,
             // Cannot fail: `candidates` gives an error rather than none.
             (plain, apart) => plain.or(apart).expect("a candidate"),
         }
@@ -478,9 +472,7 @@ fn explain(plan: &Plan, chosen: &Candidate, candidates: &[Candidate]) -> String 
     }
     if let Some(second) = best(&|other| other.apart() != chosen.apart()) {
         let with = if chosen.apart() { "Without" } else { "With" };
-        let half_width =
-            |candidate: &Candidate| candidate.half_width(plan.stated_support(), outside(plan.stated.confidence));
-        let ratio = half_width(second) / half_width(chosen);
+        let ratio = second.half_width / chosen.half_width;
         lines.push(format!("{with} heavy keys apart: {}, intervals {ratio:.2} times as wide.", second.in_words()));
     }
     lines.into_iter().map(|line| line + "\n").collect()

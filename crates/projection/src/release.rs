@@ -545,9 +545,8 @@ impl Plan {
     /// How large a [file](crate::file) will be, about; none if the number of records is not stated. Heavy keys come on top, at most
     /// 16 bytes each.
     pub fn file_bytes(&self) -> Option<f64> {
-        let share = f64::from(self.shape.nonzeros()) / f64::from(self.shape.width());
         let (noise, kind) = (self.noise.variance(), self.noise.kind());
-        self.stated_norm().map(|norm| size::predicted(self.shape, Spread { keys: norm * share, noise, kind }))
+        self.stated_norm().map(|norm| size::predicted(self.shape, Spread::of(self.shape, norm, noise, kind)))
     }
 
     /// A release of the data. The seed is drawn before the data is read.
