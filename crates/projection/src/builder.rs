@@ -293,7 +293,7 @@ impl Builder {
         if self.budget.delta().is_zero() {
             return Err(StabilityError::WithoutDelta.into());
         }
-        let (share, sketch) = heavy::divided(&self.budget, noise == NoiseKind::Gaussian)?;
+        let (share, sketch) = heavy::divided(&self.budget, noise)?;
         let threshold = StabilityThreshold::new(&share, self.neighbours, self.rows_per_unit)?;
         Ok(Division { noise, sketch, left: self.left(Some(&threshold)), heavy: Some(threshold) })
     }

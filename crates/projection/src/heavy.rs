@@ -71,7 +71,7 @@
 //! # References
 //! Ours, of known parts: the stability histogram ([`tamis_noise::stability`]) and the linearity of sketches.
 
-use crate::{Plan, ProjectionError, Shape, Signs};
+use crate::{NoiseKind, Plan, ProjectionError, Shape, Signs};
 use tamis_noise::stability::StabilityThreshold;
 use tamis_noise::{Budget, Delta, Epsilon, ParameterError, Rational};
 use tamis_queries::{Fingerprint, SparseQuery};
@@ -103,14 +103,16 @@ fn most(shape: Shape) -> usize {
 }
 
 /// The shares of the counts of heavy keys and of the sketch: half of ε each, of δ all or half.
-pub(crate) fn divided(budget: &Budget, sketch_needs_delta: bool) -> Result<(Budget, Budget), ParameterError> {
+pub(crate) fn divided(budget: &Budget, noise: NoiseKind) -> Result<(Budget, Budget), ParameterError> {
     let half = |value: &Rational| value / Rational::from(2);
     let epsilon = Epsilon::from_rational(half(budget.epsilon().as_rational()))?;
-    if !sketch_needs_delta {
-        return Ok((Budget::approximate(epsilon.clone(), budget.delta().clone()), Budget::pure(epsilon)));
+    match noise {
+        NoiseKind::Laplace => Ok((Budget::approximate(epsilon.clone(), budget.delta().clone()), Budget::pure(epsilon))),
+        NoiseKind::Gaussian => {
+            let share = Budget::approximate(epsilon, Delta::from_rational(half(budget.delta().as_rational()))?);
+            Ok((share.clone(), share))
+        }
     }
-    let share = Budget::approximate(epsilon, Delta::from_rational(half(budget.delta().as_rational()))?);
-    Ok((share.clone(), share))
 }
 
 /// What the sketch is to answer for, ‖x‖² and Σx⁴: of n records in keys of M records each, which for this ‖x‖² = n·M is the
@@ -180,11 +182,11 @@ mod tests {
     #[test]
     fn the_shares_add_up_to_the_budget() {
         let budget = Budget::approximate("1/11".parse().unwrap(), "1e-9".parse().unwrap());
-        for needs_delta in [false, true] {
-            let (heavy, sketch) = divided(&budget, needs_delta).unwrap();
+        for noise in [NoiseKind::Laplace, NoiseKind::Gaussian] {
+            let (heavy, sketch) = divided(&budget, noise).unwrap();
             assert_eq!(heavy.epsilon().as_rational() + sketch.epsilon().as_rational(), *budget.epsilon().as_rational());
             assert_eq!(heavy.delta().as_rational() + sketch.delta().as_rational(), *budget.delta().as_rational());
-            assert_eq!(sketch.delta().is_zero(), !needs_delta);
+            assert_eq!(sketch.delta().is_zero(), noise == NoiseKind::Laplace);
         }
     }
 
