@@ -29,10 +29,10 @@
 //! expectation s·Σx⁴ + 3(‖Y‖²)²/T + Tκ₄ but for a share s/T; it is taken three of its own standard errors too
 //! large. For one key Σx⁴ is F², and the first term of κ at most T/(s²m) for a list of m.
 
+use crate::bounds::normal_quantile;
 use crate::family::Rows;
 use crate::{Plan, ProjectionError, Seed, SignFamily, Signs, heavy};
 use rayon::prelude::*;
-use statrs::function::erf::erfc_inv;
 use std::f64::consts::SQRT_2;
 use tamis_queries::{Fingerprint, SparseQuery};
 
@@ -130,10 +130,9 @@ impl Rule {
 
     /// Half of an interval that misses the true answer with this probability.
     pub(crate) fn half_width(self, standard_error: f64, outside: f64) -> f64 {
-        let normal = || SQRT_2 * erfc_inv(outside);
         match self {
-            Self::Normal => normal() * standard_error,
-            Self::FewKeys => normal().max(-outside.ln() / SQRT_2) * standard_error + 0.5,
+            Self::Normal => normal_quantile(outside) * standard_error,
+            Self::FewKeys => normal_quantile(outside).max(-outside.ln() / SQRT_2) * standard_error + 0.5,
             Self::Conservative => standard_error / outside.sqrt(),
         }
     }

@@ -13,7 +13,7 @@
 use crate::answer::LEAST_ROWS;
 use crate::file::size::{self, Spread};
 use crate::heavy::{self, HeavyKeys};
-use crate::release::{Stated, gaussian_theorem, kind_in_words, predicted_rule, signs_in_words};
+use crate::release::{Stated, gaussian_theorem, kind_in_words, predicted_rule, signs_in_words, standard_error};
 use crate::{Noise, NoiseKind, Plan, ProjectionError, ProjectionRelease, Rule, Shape, Signs, bounds};
 use std::cmp::Ordering;
 use tamis_noise::stability::{StabilityError, StabilityThreshold};
@@ -346,8 +346,7 @@ impl Builder {
     fn candidate<'a>(&self, shape: Shape, division: &'a Division) -> Result<Candidate<'a>, ProjectionError> {
         // The quick calibration is enough to compare by.
         let noise = Noise::for_all(division.noise, shape, &division.sketch, self.neighbours, self.rows_per_unit)?;
-        let (width, nonzeros) = (f64::from(shape.width()), f64::from(shape.nonzeros()));
-        let variance = bounds::standard_error(1.0, division.norm(), 0.0, width, nonzeros, noise.variance()).powi(2);
+        let variance = standard_error(shape, &noise, 1.0, division.norm(), 0.0).powi(2);
         let rule = predicted_rule(shape, &noise, self.lists(), division.left.unwrap_or_default());
         let half_width = rule.half_width((self.lists() * variance).sqrt(), outside(self.confidence()));
         Ok(Candidate { shape, division, noise: noise.variance(), variance, half_width })
@@ -396,12 +395,13 @@ impl Builder {
 
     /// What would bring the variance per key down to `enough`, or the length of lists.
     fn remedy(&self, least: &Candidate, enough: f64, support: f64) -> String {
-        let signal = least.division.norm() / f64::from(least.shape.width());
+        let norm = least.division.norm();
+        let signal = norm / f64::from(least.shape.width());
         let more = if signal < enough {
             // Noise falls as 1/ε, or faster.
             let factor = ((least.variance - signal) / (enough - signal)).sqrt();
             format!("epsilon = {} would reach it", two_digits_up(self.budget.epsilon().to_f64_up() * factor))
-        } else if self.width.is_none() && signal * f64::from(least.shape.width()) < enough * 2f64.powi(22) {
+        } else if self.width.is_none() && norm < enough * f64::from(1u32 << Self::WIDTHS.end()) {
             "other keys alone err by more, so it takes more rows: a larger file".to_owned()
         } else {
             "other keys alone err by more, whatever epsilon is".to_owned()

@@ -268,6 +268,18 @@ pub(crate) fn gaussian_theorem(
     bounds::theorem(squared_query_norm, squared_data_norm, multiplier, width, independence, queries, beta)
 }
 
+/// [`bounds::standard_error`] of a shape and a noise.
+pub(crate) fn standard_error(
+    shape: Shape,
+    noise: &Noise,
+    squared_query_norm: f64,
+    squared_data_norm: f64,
+    expected: f64,
+) -> f64 {
+    let (width, nonzeros) = (f64::from(shape.width()), f64::from(shape.nonzeros()));
+    bounds::standard_error(squared_query_norm, squared_data_norm, expected, width, nonzeros, noise.variance())
+}
+
 /// The rule for a list of m keys, as [`crate::answer`] decides it, with expectations in place of what a release says: ‖x‖² and
 /// Σx⁴ of what is [left](heavy::left) for the sketch.
 pub(crate) fn predicted_rule(
@@ -281,7 +293,7 @@ pub(crate) fn predicted_rule(
         return Rule::dense(rows);
     }
     let (width, nonzeros) = (f64::from(shape.width()), f64::from(shape.nonzeros()));
-    let variance = bounds::standard_error(support, squared_norm, 0.0, width, nonzeros, noise.variance()).powi(2);
+    let variance = standard_error(shape, noise, support, squared_norm, 0.0).powi(2);
     let entries = support * nonzeros;
     // E Σ_j B_j⁴ of so many signs in T rows.
     let weights = entries + 3.0 * entries.powi(2) / width;
@@ -422,8 +434,7 @@ impl Plan {
     /// With heavy keys apart the last two are of what is left, x − c̃: see [`stated_norm`](Self::stated_norm), and
     /// [`ProjectionRelease::squared_norm`] of a release.
     pub fn predicted_standard_error(&self, squared_query_norm: f64, squared_data_norm: f64, expected: f64) -> f64 {
-        let (width, nonzeros) = (f64::from(self.shape.width()), f64::from(self.shape.nonzeros()));
-        bounds::standard_error(squared_query_norm, squared_data_norm, expected, width, nonzeros, self.noise.variance())
+        standard_error(self.shape, &self.noise, squared_query_norm, squared_data_norm, expected)
     }
 
     /// What all of `queries` such answers are predicted to be within, but for a probability β: so many
