@@ -124,11 +124,8 @@ impl StabilityThreshold {
         if rows_per_unit == 0 {
             return Err(StabilityError::NoRows);
         }
-        let moved = match neighbours {
-            Neighbours::AddRemove => u64::from(rows_per_unit),
-            Neighbours::Substitute => 2 * u64::from(rows_per_unit),
-        };
-        let scale = Scale::of(Sensitivity::new(moved)?, budget.epsilon())?;
+        let sensitivity = Sensitivity::new(neighbours.rows_moved() * u64::from(rows_per_unit))?;
+        let scale = Scale::of(sensitivity, budget.epsilon())?;
         let threshold = least_threshold(budget, rows_per_unit, &scale);
         Ok(Self { cost: budget.clone(), neighbours, rows_per_unit, noise: DiscreteLaplace::new(scale), threshold })
     }

@@ -236,21 +236,13 @@ pub(crate) struct Stated {
 
 /// How far one unit can move a sketch, in L1 norm: see the [module](self).
 pub fn l1_sensitivity(shape: Shape, neighbours: Neighbours, rows_per_unit: u32) -> u64 {
-    moved_by(neighbours) * u64::from(rows_per_unit) * u64::from(shape.nonzeros())
+    neighbours.rows_moved() * u64::from(rows_per_unit) * u64::from(shape.nonzeros())
 }
 
 /// How far one unit can move a sketch, in squared L2 norm: see the [module](self).
 pub fn squared_l2_sensitivity(shape: Shape, neighbours: Neighbours, rows_per_unit: u32) -> u128 {
-    let rows = u128::from(moved_by(neighbours)) * u128::from(rows_per_unit);
+    let rows = u128::from(neighbours.rows_moved()) * u128::from(rows_per_unit);
     rows * rows * u128::from(shape.nonzeros())
-}
-
-/// How many columns a row of a unit stands for.
-fn moved_by(neighbours: Neighbours) -> u64 {
-    match neighbours {
-        Neighbours::AddRemove => 1,
-        Neighbours::Substitute => 2,
-    }
 }
 
 /// [`bounds::theorem`] for a dense shape.
