@@ -134,6 +134,18 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// Whether each unit is exactly one row or counted record, where it has at most so many: with L = 1, unless a column tells
+    /// units apart, of which one may have no row. Then the number of records is the same in all substitute neighbours.
+    ///
+    /// ```
+    /// use tamis_projection::Unit;
+    /// assert!(Unit::Record.is_one_record(1) && !Unit::Record.is_one_record(2));
+    /// assert!(!Unit::Column("person".to_owned()).is_one_record(1));
+    /// ```
+    pub fn is_one_record(&self, rows_per_unit: u32) -> bool {
+        rows_per_unit == 1 && !matches!(self, Self::Column(_))
+    }
+
     /// What a unit is, in a sentence for people, where each has at most L rows.
     ///
     /// ```
@@ -273,9 +285,7 @@ impl ReleaseFile {
 
     fn check_records(&self) -> Result<(), FileError> {
         let plan = self.release.plan();
-        let is_public = plan.neighbours() == Neighbours::Substitute
-            && plan.rows_per_unit() == 1
-            && !matches!(self.unit, Unit::Column(_));
+        let is_public = plan.neighbours() == Neighbours::Substitute && self.unit.is_one_record(plan.rows_per_unit());
         if self.records.is_none() || is_public { Ok(()) } else { Err(FileError::Records) }
     }
 
