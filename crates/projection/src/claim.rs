@@ -4,8 +4,7 @@ use crate::builder::check_ranges;
 use crate::{Noise, Plan, ProjectionError};
 use std::num::NonZeroU32;
 use tamis_noise::gaussian_calibration::add_remove_delta;
-use tamis_noise::stability::StabilityThreshold;
-use tamis_noise::{Neighbours, Variance};
+use tamis_noise::{Ledger, Neighbours, Variance};
 
 /// The calibrations compute in floats, and another machine may round an exponential otherwise, in its last place: that moves
 /// where their searches end by less than this share.
@@ -14,7 +13,7 @@ const OTHER_MACHINE: f64 = 1e-9;
 impl Plan {
     /// This plan, with an explanation that says what it is; what else there was to choose is not known any more.
     ///
-    /// Heavy keys need no check: a [`StabilityThreshold`] has none but its own privacy.
+    /// Heavy keys need no check: a [`StabilityThreshold`](tamis_noise::stability::StabilityThreshold) has none but its own privacy.
     ///
     /// # Errors
     /// If what is stated is out of its range, or more privacy is promised than the noise gives.
@@ -31,20 +30,12 @@ impl Plan {
 
     /// That the parts cost no more than the whole.
     fn check_sum(&self) -> Result<(), ProjectionError> {
-        let (mut epsilon, mut delta) =
-            (self.sketch_cost.epsilon().as_rational().clone(), self.sketch_cost.delta().as_rational().clone());
-        if let Some(heavy) = self.heavy.as_ref().map(StabilityThreshold::cost) {
-            epsilon += heavy.epsilon().as_rational();
-            delta += heavy.delta().as_rational();
+        let mut ledger = Ledger::new(self.cost.clone());
+        ledger.charge(&self.sketch_cost).map_err(ProjectionError::Overspent)?;
+        if let Some(heavy) = &self.heavy {
+            ledger.charge(heavy.cost()).map_err(ProjectionError::Overspent)?;
         }
-        if epsilon <= *self.cost.epsilon().as_rational() && delta <= *self.cost.delta().as_rational() {
-            return Ok(());
-        }
-        Err(ProjectionError::Claim {
-            noise: "the sum of what sketch and heavy keys spend".to_owned(),
-            cost: self.cost.to_string(),
-            least: format!("ε = {epsilon}, δ = {delta}"),
-        })
+        Ok(())
     }
 
     /// That the sketch's noise is enough for what the sketch spends.
