@@ -144,8 +144,8 @@ impl Builder {
     }
 
     /// How many columns at a time are to be independent: 4 or more, or the standard errors of answers would be wrong on
-    /// structured keys. Unless it is stated, 4; with dense signs, Gaussian noise and [queries](Self::queries) stated, what gives
-    /// the least bound of the [theorem](bounds#the-theorem) within a percent.
+    /// structured keys. Unless it is stated, 4; with dense signs, Gaussian noise and [queries](Self::queries) or
+    /// [β](Self::beta) stated, what gives the least bound of the [theorem](bounds#the-theorem) within a percent.
     pub fn independence(mut self, independence: u32) -> Self {
         self.independence = Some(independence);
         self
