@@ -182,7 +182,7 @@ fn an_older_copy_is_refused() {
         let refused = place.run(command);
         assert_eq!((code(&refused), stdout(&refused).as_str()), (1, ""));
         assert!(
-            stderr(&refused).contains("s is an older copy: it has come to its commit 1, and commit 2"),
+            stderr(&refused).contains("s is an older copy: it has come to its commit 1, and commit 3"),
             "{}",
             stderr(&refused)
         );
