@@ -375,8 +375,7 @@ fn overall_checks(experiment: Experiment<Case>) -> Experiment<Case> {
         })
         .check_all("the paper's composed Laplace noise costs 3 to 4 times Gaussian", |table| {
             let rows = table.only("part", "noise");
-            let of =
-                |name: &str| rows.only("mechanism", name).points("n", "measured").first().map_or(f64::NAN, |p| p.1);
+            let of = |name: &str| rows.only("mechanism", name).number("measured");
             let ratio = of(sweep::PAPERS_NOISE) / of("dense, Gaussian");
             Finding::require((3.0..4.0).contains(&ratio), format!("{ratio:.2} times"))
         })
@@ -384,7 +383,7 @@ fn overall_checks(experiment: Experiment<Case>) -> Experiment<Case> {
             let rows = table.only("part", "per list");
             let of = |name: &str| rows.only("mechanism", name).points("k", "predicted");
             let crossing = sweep::crossing(&of("s = 1, Laplace"), &of("Gaussian for each"));
-            let m = rows.points("k", "m").first().map_or(f64::NAN, |point| point.1);
+            let m = rows.numbers("m").first().copied().unwrap_or(f64::NAN);
             let because = format!("a release wins from {crossing:.0} lists of {m} keys on");
             Finding::require((0.05..0.2).contains(&(crossing / m)), because)
         })

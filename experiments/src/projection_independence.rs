@@ -214,8 +214,7 @@ pub fn experiment() -> Experiment<Case> {
 
 /// The fourth moment of dense rows on the subspace.
 fn fourth(table: &Table, r: &str) -> f64 {
-    let row = table.only("signs", "dense").only("keys", "subspace").only("r", r);
-    row.points("r", "rows⁴").first().map_or(f64::NAN, |point| point.1)
+    table.only("signs", "dense").only("keys", "subspace").only("r", r).number("rows⁴")
 }
 
 fn over_r(stem: &'static str, y_label: &'static str) -> Plot {

@@ -256,10 +256,7 @@ pub fn experiment() -> Experiment<Case> {
 /// One number of one row.
 fn one(table: &Table, column: &str, of: &[(&str, &str)]) -> f64 {
     let rows = of.iter().fold(table.clone(), |rows, (name, value)| rows.only(name, *value));
-    match rows.points("n", column).as_slice() {
-        [(_, value)] => *value,
-        _ => f64::NAN,
-    }
+    rows.number(column)
 }
 
 fn promised(table: &Table, mode: &str, data: &str, records: &str) -> f64 {
@@ -297,8 +294,8 @@ fn overall_checks(experiment: Experiment<Case>) -> Experiment<Case> {
         .check_all("the guard holds until its corrections run out", |table| {
             let rows = table.only("part", "attack").only("mode", "guarded");
             let (few, many) = (rows.only("c", 1u64), rows.only("c", 10u64));
-            let promised = one(&few, "promised", &[]);
-            let (after, held) = (one(&few, "after", &[]), many.points("n", "after").is_empty());
+            let (promised, after) = (few.number("promised"), few.number("after"));
+            let held = many.rows.len() == 1 && many.number("after").is_nan();
             Finding::require(
                 after > promised && held,
                 format!("with 1 correction {after} after it against {promised}; with 10 none is the last"),
