@@ -8,7 +8,7 @@
 //! | `whole class` | every one of them asked of one table: mean error, and the worst against what is promised; of a release alone (the whole ε, no δ) that is only predicted, for errors that are normal: a key that shares its row with the most frequent point brings all of that point's records in |
 //! | `time` | the time of the thread for one, in `timings.csv`: it grows with 2ᵏ, since after the first corrections as many points have a weight |
 
-use crate::claims::rarely_above;
+use crate::claims::{flat, rarely_above};
 use crate::sessions::{BETA, BUDGET, Engine, Prepared, Question, Stated, Tally};
 use cpu_time::ThreadTime;
 use rand::{RngExt, SeedableRng, seq::index};
@@ -299,9 +299,7 @@ pub fn experiment() -> Experiment<Case> {
         case.promised().filter(|_| is_promised).map(|promised| rarely_above(sample, "worst", promised, BETA))
     })
     .check_all("records needed grow with d as ln d", |table| {
-        let ratios: Vec<f64> = table.only("k", 8u64).points("d", "over the theorem's").into_iter().map(|p| p.1).collect();
-        let (least, most) = ratios.iter().fold((f64::INFINITY, 0.0), |(least, most), &ratio| (ratio.min(least), ratio.max(most)));
-        Finding::at_most(most / least, 1.1)
+        flat(&table.only("k", 8u64).numbers("over the theorem's"), 1.1)
     })
     .check_all("records needed grow with k by no more than k^1.5", |table| {
         // For each d by itself; a hundredth is how well a row is known.

@@ -34,7 +34,7 @@ use tamis_harness::{
 use tamis_oracle::statistics::{clopper_pearson_lower, clopper_pearson_upper};
 use world::{Data, Lists, World};
 
-use crate::claims::together;
+use crate::claims::{flat, together};
 use crate::means::{DEVIATIONS, mean_and_deviation};
 
 /// Of all guarantees.
@@ -359,10 +359,7 @@ fn overall_checks(experiment: Experiment<Case>) -> Experiment<Case> {
         .check_all("share of n, for one heavy key: no gain", over_n(1 << 13, 0.0))
         .check_all("neither universe nor length of keys matters", |table| {
             // Each is known to 2 % at least: 10 % are more than three standard deviations of a difference.
-            let errors = table.only("part", "keys").points("n", "measured").into_iter().map(|point| point.1);
-            let (least, most) =
-                errors.fold((f64::INFINITY, 0.0), |(least, most), error| (error.min(least), error.max(most)));
-            Finding::at_most(most / least, 1.1)
+            flat(&table.only("part", "keys").numbers("measured"), 1.1)
         })
         .check_all("the largest of k errors is that of k bell curves", |table| {
             // The trials know a 95 % quantile to 4 % or better: 15 % are more than three standard deviations, 3 % of bias allowed.

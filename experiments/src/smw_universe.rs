@@ -18,7 +18,7 @@
 //! are the same; but the table of sparse weights trusts fingerprints to be scattered, and all keys meet in one place of it:
 //! some 30 times slower. Fingerprints come from a secret key, so nobody can choose them.
 
-use crate::claims::rarely_above;
+use crate::claims::{flat, rarely_above};
 use crate::sessions::{BETA, Question, Stated, Tally, zipf};
 use cpu_time::ThreadTime;
 use rand::{RngExt, seq::index};
@@ -283,16 +283,7 @@ fn answered(value: impl Fn(&Sample) -> f64) -> impl Fn(&Case, &Sample) -> Option
 }
 
 fn errors(table: &Table, hypothesis: &str) -> Vec<f64> {
-    let points = table.only("hypothesis", hypothesis).points("log₂ |X|", "mean error");
-    points.into_iter().map(|point| point.1).collect()
-}
-
-fn largest(values: &[f64]) -> f64 {
-    values.iter().copied().fold(0.0, f64::max)
-}
-
-fn smallest(values: &[f64]) -> f64 {
-    values.iter().copied().fold(f64::INFINITY, f64::min)
+    table.only("hypothesis", hypothesis).numbers("mean error")
 }
 
 /// The experiment.
@@ -327,12 +318,12 @@ pub fn experiment() -> Experiment<Case> {
     })
     .check_all("error is flat", |table| {
         // The same law in every row, and a mean over 30 sessions or more is known to some 5 %.
-        let errors = errors(table, "sparse");
-        Finding::at_most(largest(&errors) / smallest(&errors), 1.25)
+        flat(&errors(table, "sparse"), 1.25)
     })
     .check_all("a sub-universe fails where the records are not in it", |table| {
-        let (sample, sparse) = (errors(table, "sub-universe"), errors(table, "sparse"));
-        Finding::at_least(sample.last().copied().unwrap_or(f64::NAN) / largest(&sparse), 10.0)
+        let [sample, sparse] = ["sub-universe", "sparse"].map(|hypothesis| errors(table, hypothesis));
+        let worst = sparse.into_iter().fold(f64::NAN, f64::max);
+        Finding::at_least(sample.last().copied().unwrap_or(f64::NAN) / worst, 10.0)
     })
     .timings(["microseconds", "ratio", "µs a query", "× sparse at 2¹⁰", "time is flat"])
     .highlight(|case| {
