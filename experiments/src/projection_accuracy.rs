@@ -26,7 +26,6 @@
 mod sweep;
 mod world;
 
-use std::sync::OnceLock;
 use tamis::projection::{Answer, Noise, NoiseKind, Plan, Rule, Signs};
 use tamis_harness::{
     Cell, Experiment, FALSE_ALARM, Finding, MISSED, Plot, Sample, Table, TrialError, TrialRng, Verdict,
@@ -35,6 +34,7 @@ use tamis_oracle::statistics::{clopper_pearson_lower, clopper_pearson_upper};
 use world::{Data, Lists, World};
 
 use crate::claims::{flat, together};
+use crate::made::Made;
 use crate::means::{DEVIATIONS, mean_and_deviation};
 
 /// Of all guarantees.
@@ -59,7 +59,7 @@ pub struct Case {
     trials: u64,
     highlight: bool,
     /// The same for all trials, where they do not need one of their own.
-    world: OnceLock<Result<World, String>>,
+    world: Made<World>,
 }
 
 #[derive(Debug)]
@@ -155,8 +155,7 @@ impl Case {
             return self.measure(plan, &self.data.world(self.lists, rng)?, rng);
         }
         // It does not use the generator, so whichever trial comes first makes the same.
-        let world = || self.data.world(self.lists, rng).map_err(|error| error.to_string());
-        let world = self.world.get_or_init(world).as_ref().map_err(Clone::clone)?;
+        let world = self.world.get(|| self.data.world(self.lists, rng))?;
         self.measure(plan, world, rng)
     }
 

@@ -21,14 +21,14 @@ mod sweep;
 mod workload;
 
 use crate::claims::{rarely_above, together};
-use crate::sessions::{BETA, Engine, Prepared, Stated, Tally};
+use crate::made::Made;
+use crate::sessions::{BETA, Engine, Prepared, Question, Stated, Tally, World, after_the_last};
 use mistakes::{Game, Learner};
-use std::sync::OnceLock;
 use tamis_harness::{Cell, Experiment, Finding, Plot, Sample, Table, TrialError, TrialRng};
-use workload::{Workload, World};
+use workload::Workload;
 
 /// A row.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Case {
     part: &'static str,
     kind: Kind,
@@ -36,7 +36,7 @@ pub struct Case {
     highlight: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Kind {
     Session(Box<Play>),
     Game(Game),
@@ -48,36 +48,22 @@ struct Play {
     engine: Engine,
     workload: Workload,
     stated: Stated,
-    prepared: OnceLock<Result<Prepared, String>>,
-    world: OnceLock<Result<World, String>>,
-}
-
-/// Without what is made when it is first needed.
-impl Clone for Play {
-    fn clone(&self) -> Self {
-        let Self { engine, workload, stated, .. } = *self;
-        Self { engine, workload, stated, prepared: OnceLock::new(), world: OnceLock::new() }
-    }
+    prepared: Made<Prepared>,
+    world: Made<World>,
 }
 
 impl Play {
     fn prepared(&self) -> Result<&Prepared, TrialError> {
-        let prepare = || Prepared::new(self.engine, &self.stated).map_err(|error| error.to_string());
-        Ok(self.prepared.get_or_init(prepare).as_ref().map_err(Clone::clone)?)
-    }
-
-    fn world(&self) -> Result<&World, TrialError> {
-        let world = || self.workload.world(self.stated.records).map_err(|error| error.to_string());
-        Ok(self.world.get_or_init(world).as_ref().map_err(Clone::clone)?)
+        self.prepared.get(|| Prepared::new(self.engine, &self.stated))
     }
 
     fn run(&self, rng: &mut TrialRng) -> Result<Tally, TrialError> {
-        let world = self.world()?;
-        let mut session = self.prepared()?.begin(&world.data, &world.table, rng)?;
+        let world = self.world.get(|| self.workload.world(self.stated.records))?;
+        let mut session = self.prepared()?.begin(world, rng)?;
         let mut tally = Tally::default();
-        let mut ask = |question: &_, rng: &mut TrialRng| {
+        let mut ask = |question: &Question, rng: &mut TrialRng| {
             let answer = session(question, rng)?;
-            tally.add(&answer, crate::sessions::Question::truth(question, &world.table));
+            tally.add(&answer, question.truth(&world.table));
             Ok(answer)
         };
         self.workload.run(world, self.stated.queries, self.stated.support, &mut ask, rng)?;
@@ -183,10 +169,6 @@ impl Case {
         }
     }
 
-    fn has_answers(&self, sample: &Sample) -> bool {
-        self.play().is_some() && sample.trials() > 0
-    }
-
     /// The most corrections there can be.
     fn most_updates(&self) -> Option<f64> {
         self.mistakes().or_else(|| self.prepared()?.updates().map(f64::from))
@@ -218,9 +200,9 @@ impl Case {
     }
 }
 
-/// Where there were answers at all.
+/// Where somebody answers.
 fn of_answers(value: impl Fn(&Sample) -> f64) -> impl Fn(&Case, &Sample) -> Option<f64> {
-    move |case, sample| case.has_answers(sample).then(|| value(sample))
+    move |case, sample| case.play().map(|_| value(sample))
 }
 
 /// The experiment.
@@ -241,13 +223,10 @@ pub fn experiment() -> Experiment<Case> {
     .column("paid for", |case, _| case.prepared().and_then(Prepared::updates))
     .column("B", |case, _| case.mistakes())
     .column("updates", |case, sample| {
-        let counts = sample.trials() > 0 && case.play().is_none_or(|play| play.engine != Engine::Gaussian);
+        let counts = case.play().is_none_or(|play| play.engine != Engine::Gaussian);
         counts.then(|| sample.quantile("updates", 1.0))
     })
-    .column("after", |case, sample| {
-        let exhausted = case.has_answers(sample) && sample.mean("unchecked") > 0.0;
-        exhausted.then(|| sample.quantile("after", 1.0 - BETA))
-    })
+    .column("after", |_, sample| after_the_last(sample))
     .check("claims", Case::claims)
     .highlight(|case| case.highlight);
     plots(overall_checks(experiment))
