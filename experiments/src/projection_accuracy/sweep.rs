@@ -70,8 +70,8 @@ fn case(part: &'static str, plan: Plan, data: Data, lists: Lists, trials: u64, c
 }
 
 fn of(part: &'static str, mechanism: Mechanism, data: Data, lists: Lists, trials: u64, claim: Claim) -> Case {
-    let (name, size) = (mechanism.name(), data.size());
-    Case { part, mechanism, name, data, lists, size, claim, trials, highlight: false, world: Made::default() }
+    let (name, totals) = (mechanism.name(), data.totals());
+    Case { part, mechanism, name, data, lists, totals, claim, trials, highlight: false, world: Made::default() }
 }
 
 fn highlighted(case: Case) -> Case {
@@ -250,7 +250,7 @@ fn guarantees(size: Size) -> Fallible<Vec<Case>> {
     let row = |number: u64| -> Fallible<Case> {
         let plan = plan(Signs::Dense, NoiseKind::Gaussian, 1 << 9, 48)?;
         let (lists, data) = (Lists { number, support: 10, matches: 1 }, distinct(1_000));
-        let worst = plan.guarantee(10.0, data.size().1, Queries::new(number)?, Beta::new(BETA)?);
+        let worst = plan.guarantee(10.0, data.totals().squared_norm, Queries::new(number)?, Beta::new(BETA)?);
         // A quantile of few errors is known worse than one of the largest of many.
         let trials = (4_000 / number).clamp(120, 1_000) * size.pick(1, 8);
         let row = case("theorem", plan, data, lists, trials, Claim { worst, ..Claim::default() });
@@ -313,7 +313,7 @@ pub fn cost(case: &Case) -> u64 {
         Signs::Dense => u64::from(plan.shape().width() / 64),
         Signs::Sparse { .. } => 1,
     };
-    (case.size.0 as u64 + asked) * words + u64::from(plan.shape().width())
+    (case.totals.records as u64 + asked) * words + u64::from(plan.shape().width())
 }
 
 /// The standard deviation of a list's count, were there noise of scale 1/ε = 1 on the count of each key.

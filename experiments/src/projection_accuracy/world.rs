@@ -35,6 +35,15 @@ pub enum Keys {
     Digits(usize),
 }
 
+/// How large a table is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Totals {
+    /// n.
+    pub records: f64,
+    /// ‖x‖₂².
+    pub squared_norm: f64,
+}
+
 /// Which lists a release is asked: so many at once, no key in two of them. For [`Data::Adult`] and [`Data::Names`] a
 /// description of what they are.
 #[derive(Clone, Copy, Debug)]
@@ -81,10 +90,13 @@ impl Data {
         }
     }
 
-    /// n, and ‖x‖₂².
-    pub fn size(self) -> (f64, f64) {
+    /// How large the table is.
+    pub fn totals(self) -> Totals {
         let counts = self.counts();
-        (counts.iter().sum::<u64>() as f64, counts.iter().map(|&count| (count as f64).powi(2)).sum())
+        Totals {
+            records: counts.iter().sum::<u64>() as f64,
+            squared_norm: counts.iter().map(|&count| (count as f64).powi(2)).sum(),
+        }
     }
 
     /// Whether every trial has keys, or lists, of its own.
@@ -199,8 +211,8 @@ mod tests {
         ];
         for data in tables {
             let world = data.world(lists, &mut rng).unwrap();
-            let (records, norm) = data.size();
-            assert_eq!((world.table.total() as f64, world.table.squared_norm() as f64), (records, norm));
+            let [records, squared_norm] = [world.table.total() as f64, world.table.squared_norm() as f64];
+            assert_eq!(data.totals(), Totals { records, squared_norm });
             let all: Vec<_> = world.lists.iter().flat_map(|list| list.entries()).map(|entry| entry.0).collect();
             assert!(world.lists.iter().all(|list| list.support() == 200));
             assert_eq!(SparseQuery::count(all).support(), 800, "a key in two lists");
@@ -214,8 +226,8 @@ mod tests {
 
     #[test]
     fn adults_and_names_are_the_files() {
-        let (records, norm) = Data::Adult { free: 8 }.size();
-        assert_eq!((records, norm), (32_561.0, 41_981_817.0));
+        let totals = Data::Adult { free: 8 }.totals();
+        assert_eq!(totals, Totals { records: 32_561.0, squared_norm: 41_981_817.0 });
         let lists = Lists { number: 3, support: 256, matches: 0 };
         let world = Data::Adult { free: 8 }.world(lists, &mut TrialRng::seed_from_u64(1)).unwrap();
         let names = Data::Names.world(lists, &mut TrialRng::seed_from_u64(1)).unwrap();
