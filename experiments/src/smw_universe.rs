@@ -12,11 +12,11 @@
 //! | sparse | slots that keys get when they need them (Blum, Roth 2011) |
 //! | full vector | a probability for every element, all of them touched by each query, as written (Hardt, Rothblum 2010) |
 //! | support only | the same numbers in memory, of which a query touches its own |
-//! | sub-universe | the same over 1 024 elements drawn beforehand (Hardt, Rothblum 2010, for data that is spread): the records lie elsewhere, it learns nothing, and corrections run out |
+//! | sub-universe | the same over 1 024 elements drawn beforehand (Hardt, Rothblum 2010, for data that is spread): of 2¹⁶ or fewer some of those drawn have records, and it learns to put its weight on them; of 2⁶⁴ none has, it learns nothing, and corrections run out |
 //!
 //! "Sparse, not hashed": the keys as numbers of 64 bits that differ in the highest ten alone, where a fingerprint should be. Errors
 //! are the same; but the table of sparse weights trusts fingerprints to be scattered, and all keys meet in one place of it:
-//! some 30 times slower. Fingerprints come from a secret key, so nobody can choose them.
+//! 20 to 30 times slower. Fingerprints come from a secret key, so nobody can choose them.
 
 use crate::claims::{flat, rarely_above};
 use crate::sessions::{Ask, BETA, Question, Stated, Tally, World, after_the_last, asking, key, zipf};
@@ -281,7 +281,7 @@ pub fn experiment() -> Experiment<Case> {
     Experiment::new(
         "smw_universe",
         "Error and time of sparse multiplicative weights do not depend on the universe [Blum, Roth 2011, section 3]: flat from 2¹⁰ \
-         elements to 2⁶⁴ and to strings. Dense weights grow with it until they do not fit; a sub-universe drawn beforehand fails.",
+         elements to 2⁶⁴ and to strings. Dense weights grow with it until they do not fit; a sub-universe drawn beforehand fails once no record is in it.",
     )
     .sweep(sweep)
     .trials(|case, _| case.trials)

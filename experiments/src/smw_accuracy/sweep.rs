@@ -7,8 +7,9 @@ use crate::made::Made;
 use crate::sessions::{Engine, Stated};
 use tamis_harness::Size;
 
-/// Enough to tell a rate of 0.05 from one of 0.15 if one fails; and if none does.
+/// Quick and full: enough to tell a rate of 0.05 from one of 0.15 even if one trial fails.
 const TRIALS: (u64, u64) = (45, 100);
+/// Enough for that if none does.
 const FEWER: u64 = 30;
 /// So many times more where the bound is sharp, and some sessions do fail.
 const GAUSSIAN: u64 = 3;
