@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(table().points("bound", "bound"), [(12.5, 12.5)]);
         assert_eq!(table().points("bound", "nothing"), []);
         assert_eq!(table().numbers("bound"), [12.5]);
-        assert_eq!(table().numbers("nothing"), []);
+        assert!(table().numbers("nothing").is_empty());
     }
 
     #[test]
