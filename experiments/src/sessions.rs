@@ -146,7 +146,10 @@ impl Prepared {
                     .build()?;
                 let (support, records) = (stated.support as f64, stated.records as f64);
                 let norm = records * stated.multiplicity;
-                let error = plan.predicted_error_of_all(support, norm, records, setting.queries, setting.beta);
+                let (queries, beta) = (setting.queries, setting.beta);
+                let normal = plan.predicted_error_of_all(support, norm, records, queries, beta);
+                // A few frequent keys make errors that are not normal.
+                let error = normal.max(plan.predicted_half_width(queries, beta)).min(records);
                 Ok(Self::Release { plan: Box::new(plan), error })
             }
         }

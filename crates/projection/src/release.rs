@@ -423,8 +423,9 @@ impl Plan {
     }
 
     /// What all of `queries` such answers are predicted to be within, but for a probability β: so many
-    /// [standard errors](Self::predicted_standard_error) as [`bounds::deviations`] says. By the normal law, so a prediction:
-    /// [`guarantee`](Self::guarantee) is the theorem.
+    /// [standard errors](Self::predicted_standard_error) as [`bounds::deviations`] says. By the normal law, so a prediction, and
+    /// too small where [`predicted_rule`](Self::predicted_rule) is not [`Rule::Normal`]: there
+    /// [`predicted_half_width`](Self::predicted_half_width) is to be asked. [`guarantee`](Self::guarantee) is the theorem.
     pub fn predicted_error_of_all(
         &self,
         squared_query_norm: f64,

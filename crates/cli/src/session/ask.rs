@@ -4,8 +4,8 @@ use super::report::{Answered, Report};
 use super::stored::{Description, Engine, Kept, Table};
 use crate::failure::Failure;
 use crate::input::Source;
-use crate::output::{Format, note, plural};
-use crate::questions::{Question, Questions};
+use crate::output::{Format, note};
+use crate::questions::{self, Question, Questions};
 use crate::state::{Kind as StateKind, Part, StateFile};
 use rand::rngs::ThreadRng;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -73,22 +73,22 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     file.expect(StateKind::Session)?;
     let description = Description::read(&file)?;
     let keys = description.keys(&file)?;
-    let data = Table::of_parts(&file, &description, &keys)?.data(&keys)?;
+    let data = Table::of_parts(&file, &description, &keys)?.into_data(&keys)?;
     let transcript = Kept::all(&file)?.into_iter().map(|kept| kept.entry).collect();
     let engine = Engine::resume(&file, &description, transcript, &data)?;
     let setting = engine.plan().setting();
     let report = Report::new(1.0 - setting.beta.get(), setting.records, arguments.format);
-    let asker =
-        Asker { engine, file, report, keys: &keys, unchecked: arguments.unchecked, waiting: Waiting::default() };
+    let Arguments { unchecked, quiet, .. } = arguments;
+    let asker = Asker { engine, file, report, keys: &keys, unchecked, quiet, waiting: Waiting::default() };
     let source = Source::of(arguments.queries.as_deref().unwrap_or("-".as_ref()));
     if !arguments.list.is_empty() {
-        return asker.all(Questions::of_lists(&arguments.list, &keys, arguments.quiet)?, BATCH, arguments.quiet);
+        return asker.all(questions::of_lists(&arguments.list, &keys, quiet)?, BATCH);
     }
     if source == Source::Stdin && io::stdin().is_terminal() {
-        return asker.prompt(arguments.quiet);
+        return asker.prompt();
     }
     let batch = if source.is_regular_file() { BATCH } else { 1 };
-    asker.all(Questions::of_file(&source, &keys)?, batch, arguments.quiet)
+    asker.all(questions::of_file(&source, &keys)?, batch)
 }
 
 /// Answers that are kept together, where nobody waits for them one by one.
@@ -101,6 +101,7 @@ struct Asker<'data> {
     report: Report,
     keys: &'data Keys,
     unchecked: bool,
+    quiet: bool,
     waiting: Waiting,
 }
 
@@ -113,7 +114,7 @@ struct Waiting {
 
 impl Asker<'_> {
     /// Answers queries in order. Those before the first that fails are given.
-    fn all(mut self, questions: Questions, batch: usize, quiet: bool) -> Result<(), Failure> {
+    fn all(mut self, questions: Questions, batch: usize) -> Result<(), Failure> {
         let mut rng = rand::rng();
         for question in questions {
             let asked = question.and_then(|question| self.ask(question, &mut rng));
@@ -121,7 +122,7 @@ impl Asker<'_> {
                 self.give()?;
             }
             if asked.is_err() {
-                self.account(quiet);
+                self.account();
                 return asked;
             }
         }
@@ -129,7 +130,7 @@ impl Asker<'_> {
         if !self.report.has_begun() {
             return Err(Failure::input("there are no queries", "give at least one, a JSON object on a line"));
         }
-        self.account(quiet);
+        self.account();
         Ok(())
     }
 
@@ -167,28 +168,24 @@ impl Asker<'_> {
     }
 
     /// Says what is left.
-    fn account(&self, quiet: bool) {
-        let (plan, asked) = (self.engine.plan(), self.engine.transcript().len() as u64);
-        let (stated, left) = (plan.setting().queries.get(), self.engine.left());
-        let of = match plan.updates() {
-            Some(updates) => format!("{left} of {} left", plural(updates.get().into(), "correction")),
-            None => format!("{left} of {} left", plural(stated, "answer")),
-        };
+    fn account(&self) {
+        let (stated, asked) = (self.engine.plan().setting().queries.get(), self.engine.transcript().len() as u64);
+        let left = self.engine.left_of_all();
         let queries = if asked == 1 { "query" } else { "queries" };
-        note(quiet, &format!("asked {asked} different {queries} in all; {of}"));
+        note(self.quiet, &format!("asked {asked} different {queries} in all; {left} left"));
         if asked > stated {
-            note(quiet, &format!("the guarantee was for {stated}: the answers beyond have no bound"));
+            note(self.quiet, &format!("the guarantee was for {stated}: the answers beyond have no bound"));
         }
     }
 
     /// Asks somebody at a terminal. A mistake is said and forgiven.
-    fn prompt(mut self, quiet: bool) -> Result<(), Failure> {
+    fn prompt(mut self) -> Result<(), Failure> {
         let mut rng = rand::rng();
         let how = match self.keys.kind() {
             KeyKind::Bits(_) => "a conjunction as {\"literal\": true, …}",
             KeyKind::Text => "keys with commas between them",
         };
-        note(quiet, &format!("Ask {how}, or a query as a JSON object; an empty line ends."));
+        note(self.quiet, &format!("Ask {how}, or a query as a JSON object; an empty line ends."));
         for number in 1.. {
             let _ = write!(io::stderr(), "? ");
             let mut line = String::new();
@@ -204,7 +201,7 @@ impl Asker<'_> {
                 asked => asked?,
             }
         }
-        self.account(quiet);
+        self.account();
         Ok(())
     }
 }
