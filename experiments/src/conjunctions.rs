@@ -5,7 +5,7 @@
 //! | part | shows |
 //! | ---- | ----- |
 //! | `records` | the least n for which sparse weights, with our constants, guarantee an error of a tenth of the records for all C(d, k) of them, each of m = 2ᵏ points; and n over k^1.5·ln d/(εα²), which must be flat in d and not grow with k. It falls with k: n is shown to grow no faster than the theorem says, not as fast |
-//! | `whole class` | every one of them asked of one table: mean error, and the worst against what is promised; of a release alone (the whole ε, no δ) that is only predicted, for errors that are normal: a key that shares its row with the most frequent point brings all of that point's records in. Of a small class Gaussian noise for each has the least promise; it grows with √C(d, k), and for the 735 471 of the full size it is five times that of a guarded release |
+//! | `whole class` | every one of them asked of one table: mean error, and the worst against what is promised; of a release alone (the whole ε, no δ) that is only predicted, by the rule of its intervals: a key that shares its row with the most frequent point brings all of that point's records in, so for skewed points the rule is Chebyshev's, and vague. Of a small class Gaussian noise for each has the least promise; it grows with √C(d, k), and for the 735 471 of the full size it is five times that of a guarded release |
 //! | `time` | the time of the thread for one, in `timings.csv`: it grows with 2ᵏ, since after the first corrections as many points have a weight |
 
 use crate::claims::{flat, rarely_above};
