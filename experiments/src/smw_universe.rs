@@ -16,7 +16,7 @@
 //!
 //! "Sparse, not hashed": the keys as numbers of 64 bits that differ in the highest ten alone, where a fingerprint should be. Errors
 //! are the same; but the table of sparse weights trusts fingerprints to be scattered, and all keys meet in one place of it:
-//! 20 to 30 times slower. Fingerprints come from a secret key, so nobody can choose them.
+//! some 20 times slower. Fingerprints come from a secret key, so nobody can choose them.
 
 use crate::claims::{flat, rarely_above};
 use crate::sessions::{Ask, BETA, Question, Stated, Tally, World, after_the_last, asking, key, zipf};
