@@ -9,7 +9,7 @@ use std::fmt::{self, Display};
 use tamis::noise::discrete_laplace::margin;
 use tamis::noise::sparse_vector::accuracy::{least_epsilon, theorem_3_26, theorem_3_28};
 use tamis::noise::sparse_vector::{Plan, Setting};
-use tamis::noise::{Budget, Neighbours, Rational, Scale};
+use tamis::noise::{Budget, Rational, Scale};
 
 /// Version of the JSON object.
 const SCHEMA: &str = "tamis.monitor.explain/1";
@@ -236,10 +236,7 @@ fn column(request: &Request, alpha: u64) -> Column {
 ///
 /// A unit that touches R rows moves the column by at most R·S in L1 norm; one that is replaced leaves R rows and enters R.
 fn column_error(request: &Request, rows_per_unit: u64) -> (f64, u64) {
-    let touched = match request.setting.neighbours {
-        Neighbours::AddRemove => rows_per_unit,
-        Neighbours::Substitute => rows_per_unit.saturating_mul(2),
-    };
+    let touched = rows_per_unit.saturating_mul(request.setting.neighbours.rows_moved());
     let rows = Rational::from(touched.min(request.queries.get()));
     let scale =
         rows * Rational::from(request.setting.sensitivity.get()) / request.setting.budget.epsilon().as_rational();

@@ -55,7 +55,7 @@ impl Request {
         let records = Records::check(key, arguments.bits.as_deref(), count, &arguments.unit)?;
         let rows_per_unit = records.rows_per_unit(arguments.max_rows.as_deref())?;
         let setting = setting(arguments, rows_per_unit)?;
-        if setting.neighbours == Neighbours::Substitute && (rows_per_unit > 1 || records.unit.bounded()) {
+        if setting.neighbours == Neighbours::Substitute && !records.released_unit().is_one_record(rows_per_unit) {
             return Err(Failure::refused(
                 "--neighbours substitute: the number of records would be public, and it tells how many a unit has",
                 "give --neighbours add-remove, with an upper bound as --records; or --unit row, one record a unit",
