@@ -375,7 +375,7 @@ impl StateFile {
     fn not_kept(&self, error: &dyn Display) -> Failure {
         Failure::machine(
             format_args!("cannot keep the state in {}: {error}", self.path.display()),
-            "what was not kept was not shown, and all that was shown is kept; look for a full disk, and go on",
+            "all that was shown is kept; what could not be kept was not shown, and counts as used; look for a full disk, and go on",
         )
     }
 }

@@ -34,9 +34,10 @@ given. Bounds hold for all answers at once, with the probability that was planne
 however the queries are chosen; where a release answers, the standard error is what a query that was not chosen by looking at \
 answers is really off by.
 
-An answer is on the disk before it is printed. Killed at any point, the next run goes on behind what was printed: no \
-answer is lost, none is drawn twice and none is given that was not paid for. Of files and lists 256 answers at a time are \
-kept, then printed. One process at a time uses a state; another waits up to ten seconds for it.
+An answer is paid for before it is drawn, and on the disk before it is printed. Killed at any point, the next run goes on \
+behind what was printed: no answer that was given is lost or drawn twice. What was drawn and not kept is lost, since it may show \
+what it was: at most one correction, or in gaussian mode up to 256 answers, as many as are kept and printed together of files \
+and lists. One process at a time uses a state; another waits up to ten seconds for it.
 
 --format json writes one object a line: schema, name, keys, value, bound, lower, upper, level, standard_error, source, \
 checked, updates_left. bound, lower and upper are null where nothing is promised, standard_error where no release answered. csv has the same as columns.
