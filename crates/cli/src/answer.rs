@@ -6,7 +6,7 @@ use crate::arguments::{number, wrong};
 use crate::failure::Failure;
 use crate::input::Source;
 use crate::output::{Format, note};
-use crate::questions::{Question, Questions};
+use crate::questions::{self, Question};
 use rayon::prelude::*;
 use report::{Answered, Report};
 use std::fs::File;
@@ -84,8 +84,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     let mut report = Report::new(level, arguments.format, arguments.quiet);
     let questions = match &arguments.queries {
-        Some(queries) => Questions::of_file(&Source::of(queries), &file.keys)?,
-        None => Questions::of_lists(&arguments.list, &file.keys, arguments.quiet)?,
+        Some(queries) => questions::of_file(&Source::of(queries), &file.keys)?,
+        None => questions::of_lists(&arguments.list, &file.keys, arguments.quiet)?,
     };
     let (mut batch, mut weight) = (Vec::new(), 0);
     for question in questions {
@@ -118,18 +118,17 @@ fn answer(file: &ReleaseFile, batch: &mut Vec<Question>, report: &mut Report) ->
         Ok(Answered { name, keys: query.support(), answer: file.release.answer(&query) })
     };
     let results: Vec<Result<Answered, Failure>> = std::mem::take(batch).into_par_iter().map(answered).collect();
-    let (mut answers, mut failure) = (Vec::with_capacity(results.len()), None);
+    let mut answers = Vec::with_capacity(results.len());
     for result in results {
         match result {
             Ok(answered) => answers.push(answered),
             Err(first) => {
-                failure = Some(first);
-                break;
+                report.answers(&answers)?;
+                return Err(first);
             }
         }
     }
-    report.answers(&answers)?;
-    failure.map_or(Ok(()), Err)
+    report.answers(&answers)
 }
 
 /// The release in a file.

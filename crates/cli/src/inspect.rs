@@ -2,7 +2,7 @@
 
 use crate::answer;
 use crate::failure::Failure;
-use crate::output::{Format, line, printable, row, weak_for, write};
+use crate::output::{Format, aligned, fact_rows, line, object, printable, row, weak_for, write};
 use crate::state::{Kind, StateFile, is_state};
 use crate::{monitor, session};
 use serde::Serialize;
@@ -70,7 +70,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     let file = answer::read(&arguments.release)?;
     let bytes = std::fs::metadata(&arguments.release).map_or(0, |metadata| metadata.len());
-    let (plan, facts) = (file.release.plan(), file.describe());
+    let (plan, mut facts) = (file.release.plan(), file.describe());
     let warning = weak_for(&plan.cost(), plan.stated_records());
     let errors = LENGTHS.map(|keys| {
         let standard_error = plan.predicted_standard_error(f64::from(keys), file.release.squared_norm(), 0.0);
@@ -81,13 +81,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             let mut text = format!("{shown}: {bytes} bytes, its checksum holds\n{}\n", printable(&file.privacy()));
             text += &warning.map_or_else(String::new, |warning| format!("Warning: {warning}.\n"));
             text.push('\n');
-            let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-            for (name, fact) in facts.iter().filter(|(name, _)| *name != "privacy") {
-                text += &format!("{name:<width$}  {}\n", printable(fact));
-            }
-            if plan.heavy().is_some() {
-                text += &format!("{:<width$}  {}\n", "heavy keys", file.release.heavy().len());
-            }
+            facts.retain(|(name, _)| *name != "privacy");
+            facts.extend(plan.heavy().map(|_| ("heavy keys", file.release.heavy().len().to_string())));
+            text += &aligned(&facts);
             text += "\nA list of so many keys, few of them in the table, is answered with a standard error of so many records:\n";
             for ListError { keys, standard_error } in &errors {
                 text += &format!("{keys:>8}  {standard_error:.1}\n");
@@ -97,15 +93,14 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         }
         Format::Json => line(&Inspection {
             schema: SCHEMA,
-            release: facts.into_iter().map(|(name, fact)| (name.to_owned(), fact.into())).collect(),
+            release: object(facts),
             bytes,
             heavy_keys: file.release.heavy().len(),
             warning,
             standard_errors: errors.into(),
         })?,
         Format::Csv => {
-            row(&["name", "value"])?;
-            facts.iter().try_for_each(|(name, fact)| row(&[name, fact]))?;
+            fact_rows(&facts)?;
             warning.iter().try_for_each(|warning| row(&["warning", warning]))?;
             for ListError { keys, standard_error } in &errors {
                 row(&[&format!("standard_error_{keys}"), &standard_error.to_string()])?;

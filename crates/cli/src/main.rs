@@ -8,6 +8,7 @@ mod answer;
 mod arguments;
 mod completions;
 mod failure;
+mod folder;
 mod input;
 mod inspect;
 mod man;

@@ -159,18 +159,18 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     report.begin()?;
     // Seeded by the operating system, and cryptographic: there is no flag for a seed.
     let mut rng = rand::rng();
-    let run = match begun {
+    let mut run = match begun {
         Some(run) => run,
         None => Run::begin(arguments.state.as_deref(), &plan, &request, arguments.quiet, &mut rng)?,
     };
     report.resume(&run);
-    let outcome = watch(&request, run, rows, &source, &mut report, &mut rng);
-    report.account();
+    let outcome = watch(&request, &mut run, rows, &source, &mut report, &mut rng);
+    report.account(run.answered);
     outcome?;
-    if report.answered == 0 {
+    if run.answered == 0 {
         return Err(no_rows(&source));
     }
-    Ok(report.end()?)
+    Ok(report.end(run.answered)?)
 }
 
 /// Reads everything and answers nothing.
@@ -199,7 +199,7 @@ fn no_rows(source: &Source) -> Failure {
 /// Answers row after row until the alerts are used or the data end. Private data meets noise here and nowhere else.
 fn watch<R: CryptoRng + ?Sized>(
     request: &Request,
-    mut run: Run,
+    run: &mut Run,
     rows: Rows,
     source: &Source,
     report: &mut Report,
@@ -216,7 +216,6 @@ fn watch<R: CryptoRng + ?Sized>(
         let value = request.units(&row)?;
         // Cannot fail: the loop ends as soon as the gate halts, and a run that has halted is not begun.
         let verdict = run.gate.answer(value, rng).expect("a gate that has not halted");
-        report.answered += 1;
         run.answered += 1;
         let Verdict::Above(reported) = verdict else {
             run.keep_now_and_then()?;
@@ -230,7 +229,7 @@ fn watch<R: CryptoRng + ?Sized>(
         let alert = Alert { label: row.label, value };
         // On the disk before anybody sees it.
         run.keep_alert(&alert)?;
-        report.alert(&alert)?;
+        report.alert(&alert, run.answered)?;
         if run.gate.is_halted() {
             return Ok(());
         }

@@ -24,6 +24,11 @@ pub fn plural(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
+/// Names in a message.
+pub fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
+}
+
 /// The name of a rule.
 pub fn rule_word(rule: Rule) -> &'static str {
     match rule {
@@ -42,19 +47,57 @@ pub fn printable(label: &str) -> String {
     label.chars().map(|c| if is_command(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
+/// With a digit after the point only where the error is small enough for it to say something.
+pub fn rounded(value: f64, error: f64) -> String {
+    let digits = usize::from(error < 10.0);
+    let text = format!("{value:.digits$}");
+    // What rounds to 0 is not below it.
+    if text.parse() == Ok(0.0) { text.trim_start_matches('-').to_owned() } else { text }
+}
+
 /// A JSON object on a line.
 pub fn line(event: &impl Serialize) -> io::Result<()> {
-    let mut text = serde_json::to_vec(event)?;
-    text.push(b'\n');
-    write(&text)
+    write(&lines(std::slice::from_ref(event))?)
+}
+
+/// JSON objects, one a line.
+pub fn lines(objects: &[impl Serialize]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for object in objects {
+        serde_json::to_writer(&mut bytes, object)?;
+        bytes.push(b'\n');
+    }
+    Ok(bytes)
 }
 
 /// A line of CSV.
 pub fn row(fields: &[&str]) -> io::Result<()> {
+    write(&csv(|writer| writer.write_record(fields))?)
+}
+
+/// Facts beside their names, for people.
+pub fn aligned(facts: &[(&'static str, String)]) -> String {
+    let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    facts.iter().map(|(name, fact)| format!("{name:<width$}  {}\n", printable(fact))).collect()
+}
+
+/// Facts as JSON has them.
+pub fn object(facts: Vec<(&'static str, String)>) -> serde_json::Map<String, serde_json::Value> {
+    facts.into_iter().map(|(name, fact)| (name.to_owned(), fact.into())).collect()
+}
+
+/// Facts as lines of CSV, after a header.
+pub fn fact_rows(facts: &[(&'static str, String)]) -> io::Result<()> {
+    row(&["name", "value"])?;
+    facts.iter().try_for_each(|(name, fact)| row(&[name, fact]))
+}
+
+/// CSV, as `fill` writes it.
+pub fn csv(fill: impl FnOnce(&mut csv::Writer<Vec<u8>>) -> csv::Result<()>) -> io::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(fields)?;
+    fill(&mut writer)?;
     // Cannot fail: a vector takes every byte.
-    write(&writer.into_inner().expect("memory is writable"))
+    Ok(writer.into_inner().expect("memory is writable"))
 }
 
 /// One write and one flush, so that a line is never seen half.
@@ -104,8 +147,18 @@ pub fn note(quiet: bool, text: &str) {
 
 /// A header and one row.
 pub fn record_line(record: &impl Serialize) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.serialize(record)?;
-    // Cannot fail: a vector takes every byte.
-    write(&writer.into_inner().expect("memory is writable"))
+    write(&csv(|writer| writer.serialize(record))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rounds_to_zero_has_no_sign() {
+        let shown = [(-0.3, 20.0, "0"), (-0.04, 9.0, "0.0"), (-0.3, 9.0, "-0.3"), (-0.6, 20.0, "-1"), (0.3, 20.0, "0")];
+        for (value, error, text) in shown {
+            assert_eq!(rounded(value, error), text);
+        }
+    }
 }

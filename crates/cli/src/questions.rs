@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::input::{Fields, Source, nearest};
-use crate::output::{note, plural};
+use crate::output::{note, plural, quoted};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -74,50 +74,40 @@ impl Question {
 }
 
 /// Queries in order, or the first failure.
-pub struct Questions<'a>(Box<dyn Iterator<Item = Result<Question, Failure>> + 'a>);
+pub type Questions<'a> = Box<dyn Iterator<Item = Result<Question, Failure>> + 'a>;
 
-impl Iterator for Questions<'_> {
-    type Item = Result<Question, Failure>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next()
+/// One query a file.
+pub fn of_lists<'a>(files: &'a [PathBuf], keys: &'a Keys, quiet: bool) -> Result<Questions<'a>, Failure> {
+    let mut seen = HashMap::new();
+    for file in files {
+        let name = list_name(file);
+        if let Some(first) = seen.insert(name.clone(), file) {
+            return Err(Failure::input(
+                format_args!("--list: {} and {} would both be called {name:?}", first.display(), file.display()),
+                "rename one of the files, or answer them one by one",
+            ));
+        }
     }
+    Ok(Box::new(files.iter().map(move |file| list(file, keys, quiet))))
 }
 
-impl<'a> Questions<'a> {
-    /// One query a file.
-    pub fn of_lists(files: &'a [PathBuf], keys: &'a Keys, quiet: bool) -> Result<Self, Failure> {
-        let mut seen = HashMap::new();
-        for file in files {
-            let name = list_name(file);
-            if let Some(first) = seen.insert(name.clone(), file) {
-                return Err(Failure::input(
-                    format_args!("--list: {} and {} would both be called {name:?}", first.display(), file.display()),
-                    "rename one of the files, or answer them one by one",
-                ));
-            }
+/// One query a line, from standard input or a file.
+pub fn of_file<'a>(source: &Source, keys: &'a Keys) -> Result<Questions<'a>, Failure> {
+    let mut lines = source.lines()?.up_to(LONGEST);
+    let mut names = HashMap::new();
+    let mut next = move || {
+        let number = lines.number() + 1;
+        let Some(text) = lines.next()? else { return Ok(None) };
+        let question = question(text, number, keys)?;
+        if let Some(first) = names.insert(question.name.clone(), number) {
+            return Err(Failure::input(
+                format_args!("line {number}: the query of line {first} has the same name"),
+                "give every query a name of its own",
+            ));
         }
-        Ok(Self(Box::new(files.iter().map(move |file| list(file, keys, quiet)))))
-    }
-
-    /// One query a line, from standard input or a file.
-    pub fn of_file(source: &Source, keys: &'a Keys) -> Result<Self, Failure> {
-        let mut lines = source.lines()?.up_to(LONGEST);
-        let mut names = HashMap::new();
-        let mut next = move || {
-            let number = lines.number() + 1;
-            let Some(text) = lines.next()? else { return Ok(None) };
-            let question = question(text, number, keys)?;
-            if let Some(first) = names.insert(question.name.clone(), number) {
-                return Err(Failure::input(
-                    format_args!("line {number}: the query of line {first} has the same name"),
-                    "give every query a name of its own",
-                ));
-            }
-            Ok(Some(question))
-        };
-        Ok(Self(Box::new(std::iter::from_fn(move || next().transpose()))))
-    }
+        Ok(Some(question))
+    };
+    Ok(Box::new(std::iter::from_fn(move || next().transpose())))
 }
 
 /// Longest line with a query, in bytes: ten million keys.
@@ -217,8 +207,7 @@ fn wanted(keys: &Keys) -> String {
         }
         KeyKind::Text if columns.len() == 1 => format!("a key is a {:?} here", columns[0]),
         KeyKind::Text => {
-            let columns: Vec<String> = columns.iter().map(|name| format!("{name:?}")).collect();
-            format!("a key is {} here, with commas between them, as in a CSV file", columns.join(", "))
+            format!("a key is {} here, with commas between them, as in a CSV file", quoted(columns))
         }
     }
 }

@@ -3,13 +3,16 @@
 use crate::arguments::{whole, wrong};
 use crate::failure::Failure;
 use crate::input::{Fields, Place, Role, Source, Table, decimal};
+use crate::output::quoted;
 use crate::progress::Progress;
 use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 use tamis::noise::{Neighbours, Rational};
 use tamis::projection;
-use tamis::queries::{Columns, Fingerprint, FingerprintKey, Histogram, KeyKind, Keys};
+use tamis::queries::{
+    Columns, ContributionBound, Element, Fingerprint, FingerprintKey, Histogram, HistogramBuilder, KeyKind, Keys,
+};
 
 /// What the rows of a table are.
 #[derive(Debug)]
@@ -201,6 +204,50 @@ impl Records {
     }
 }
 
+/// Rows, counted by key.
+pub enum Tally {
+    /// All of them. Memory for each distinct key.
+    Histogram(HistogramBuilder),
+    /// At most L of each unit. Memory for each unit.
+    Bound(ContributionBound),
+}
+
+impl Tally {
+    /// Of none yet.
+    pub fn new(records: &Records, rows_per_unit: u32, keys: &Keys) -> Self {
+        if !records.unit.bounded() {
+            return Self::Histogram(Histogram::builder());
+        }
+        // Cannot fail: a plan is for at least one row.
+        Self::Bound(ContributionBound::new(rows_per_unit, *keys.fingerprint_key()).expect("a positive bound"))
+    }
+
+    /// Counts a row, or says why there is no room for it.
+    pub fn add(&mut self, record: &Record) -> Result<(), String> {
+        match self {
+            Self::Histogram(builder) => {
+                builder.add(record.fingerprint, record.count).map(drop).map_err(|error| error.to_string())
+            }
+            Self::Bound(bound) => {
+                bound.add(&Element::bytes(record.unit.unwrap_or_default().as_bytes()), record.fingerprint);
+                Ok(())
+            }
+        }
+    }
+
+    /// The histogram. Rows that were dropped are taken from `contents`.
+    pub fn finish(self, source: &Source, contents: &mut Contents) -> Result<Histogram, Failure> {
+        match self {
+            Self::Histogram(mut builder) => Ok(builder.build()),
+            Self::Bound(bound) => {
+                contents.dropped = bound.dropped();
+                contents.records -= contents.dropped;
+                bound.histogram().map_err(|error| too_many(source, &error.to_string()))
+            }
+        }
+    }
+}
+
 fn key_columns(text: &str) -> Result<Vec<String>, Failure> {
     const HELP: &str = "for example --key email, or --key given_name,family_name";
     if text.trim().is_empty() || text.contains(['\n', '\r']) {
@@ -291,9 +338,8 @@ fn no_count(place: Place, column: &str, fault: &str) -> Failure {
 }
 
 fn no_key(place: Place, keys: &Keys, error: &impl Display) -> Failure {
-    let columns: Vec<String> = keys.columns().iter().map(|name| format!("{name:?}")).collect();
     Failure::input(
-        format_args!("{place}: the cell in column {}: {error}", columns.join(", ")),
+        format_args!("{place}: the cell in column {}: {error}", quoted(keys.columns())),
         "give the key as it is described by --bits, or leave --bits out; no row can be skipped",
     )
 }

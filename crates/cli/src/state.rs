@@ -34,6 +34,7 @@
 mod sequence;
 
 use crate::failure::Failure;
+use crate::folder;
 use crate::output::note;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use sequence::{Seen, Sequence};
@@ -170,15 +171,11 @@ fn exists(path: &Path) -> Failure {
 fn temporary(path: &Path) -> std::io::Result<tempfile::TempPath> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".tamis-").suffix(".partial");
-    Ok(builder.tempfile_in(folder(path))?.into_temp_path())
-}
-
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
+    Ok(builder.tempfile_in(folder::of(path))?.into_temp_path())
 }
 
 /// Makes a state, whole or not at all.
-pub fn create(path: &Path, kind: Kind, id: u128, parts: Vec<Part>, quiet: bool) -> Result<(), Failure> {
+pub fn create(path: &Path, kind: Kind, id: u128, parts: &[Part], quiet: bool) -> Result<(), Failure> {
     let failed = |error: &dyn Display| {
         Failure::machine(
             format_args!("cannot write {}: {error}", path.display()),
@@ -186,18 +183,16 @@ pub fn create(path: &Path, kind: Kind, id: u128, parts: Vec<Part>, quiet: bool) 
         )
     };
     let temporary = temporary(path).map_err(|error| failed(&error))?;
-    let identity = Identity { kind, id, sequence: 0, latest: Vec::new() }.next(&parts);
-    fill(&temporary, &identity, &parts).map_err(|error| failed(&error))?;
+    let identity = Identity { kind, id, sequence: 0, latest: Vec::new() }.next(parts);
+    fill(&temporary, &identity, parts).map_err(|error| failed(&error))?;
     let durable = File::open(&temporary).and_then(|file| file.sync_all());
     durable.map_err(|error| failed(&error))?;
     temporary.persist_noclobber(path).map_err(|refused| match refused.error.kind() {
         std::io::ErrorKind::AlreadyExists => exists(path),
         _ => failed(&refused.error),
     })?;
-    // So that the name is durable too. Where folders cannot be opened, it is for the system to see to that.
-    if let Ok(folder) = File::open(folder(path)) {
-        let _ = folder.sync_all();
-    }
+    // So that the name is durable too.
+    folder::sync(folder::of(path));
     let mut sequence = Sequence::of(id);
     if let Err(error) = sequence.write(1) {
         note(quiet, &unwatched(&error));
@@ -214,25 +209,25 @@ fn fill(path: &Path, identity: &Identity, parts: &[Part]) -> rusqlite::Result<()
     ))?;
     let transaction = connection.transaction()?;
     transaction.execute(SCHEMA, [])?;
-    for part in parts {
-        put(&transaction, identity.id, part.name, part.position, &part.content)?;
-    }
-    put_identity(&transaction, identity)?;
+    put_all(&transaction, identity, parts)?;
     transaction.commit()?;
     connection.close().map_err(|(_, error)| error)
 }
 
-fn put(connection: &Connection, id: u128, name: &str, position: u64, content: &[u8]) -> rusqlite::Result<()> {
-    let checksum = checksum(id, name, position, content).to_le_bytes();
-    let sql = "INSERT OR REPLACE INTO part(name, position, content, checksum) VALUES (?1, ?2, ?3, ?4)";
-    connection.execute(sql, params![name, position as i64, content, &checksum[..]])?;
-    Ok(())
-}
-
-fn put_identity(connection: &Connection, identity: &Identity) -> rusqlite::Result<()> {
+/// The parts of a commit, and what it makes of the identity.
+fn put_all(connection: &Connection, identity: &Identity, parts: &[Part]) -> rusqlite::Result<()> {
+    for (part, (_, _, checksum)) in parts.iter().zip(&identity.latest) {
+        put(connection, part.name, part.position, &part.content, *checksum)?;
+    }
     // Cannot fail: plain fields.
     let content = serde_json::to_vec(identity).expect("plain fields");
-    put(connection, 0, IDENTITY, 0, &content)
+    put(connection, IDENTITY, 0, &content, checksum(0, IDENTITY, 0, &content))
+}
+
+fn put(connection: &Connection, name: &str, position: u64, content: &[u8], checksum: u128) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO part(name, position, content, checksum) VALUES (?1, ?2, ?3, ?4)";
+    connection.execute(sql, params![name, position as i64, content, &checksum.to_le_bytes()[..]])?;
+    Ok(())
 }
 
 const IDENTITY: &str = "identity";
@@ -309,7 +304,7 @@ impl StateFile {
     }
 
     /// The content of a part.
-    pub fn bytes(&self, name: &str, position: u64) -> Result<Vec<u8>, Failure> {
+    fn bytes(&self, name: &str, position: u64) -> Result<Vec<u8>, Failure> {
         let sql = "SELECT position, content, checksum FROM part WHERE name = ?1 AND position = ?2";
         let found = self.connection.query_row(sql, params![name, position as i64], stored).optional();
         let part = found.map_err(|error| unreadable(&self.path, &error))?;
@@ -364,10 +359,7 @@ impl StateFile {
         let next = self.identity.next(parts);
         let committed =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|transaction| {
-                for part in parts {
-                    put(&transaction, next.id, part.name, part.position, &part.content)?;
-                }
-                put_identity(&transaction, &next)?;
+                put_all(&transaction, &next, parts)?;
                 transaction.commit()
             });
         committed.map_err(|error| self.not_kept(&error))?;

@@ -362,6 +362,22 @@ pub enum Neighbours {
     Substitute,
 }
 
+impl Neighbours {
+    /// How many rows a changed row of a unit stands for: one that is added or removed is one; one that is replaced leaves one
+    /// place and enters another.
+    ///
+    /// ```
+    /// use tamis_noise::Neighbours;
+    /// assert_eq!((Neighbours::AddRemove.rows_moved(), Neighbours::Substitute.rows_moved()), (1, 2));
+    /// ```
+    pub fn rows_moved(self) -> u64 {
+        match self {
+            Self::AddRemove => 1,
+            Self::Substitute => 2,
+        }
+    }
+}
+
 impl FromStr for Neighbours {
     type Err = ParameterError;
 

@@ -124,11 +124,8 @@ impl StabilityThreshold {
         if rows_per_unit == 0 {
             return Err(StabilityError::NoRows);
         }
-        let moved = match neighbours {
-            Neighbours::AddRemove => u64::from(rows_per_unit),
-            Neighbours::Substitute => 2 * u64::from(rows_per_unit),
-        };
-        let scale = Scale::of(Sensitivity::new(moved)?, budget.epsilon())?;
+        let sensitivity = Sensitivity::new(neighbours.rows_moved() * u64::from(rows_per_unit))?;
+        let scale = Scale::of(sensitivity, budget.epsilon())?;
         let threshold = least_threshold(budget, rows_per_unit, &scale);
         Ok(Self { cost: budget.clone(), neighbours, rows_per_unit, noise: DiscreteLaplace::new(scale), threshold })
     }
@@ -231,26 +228,25 @@ impl StabilityThreshold {
 /// By doubling and halving: both conditions are monotone in τ.
 fn least_threshold(budget: &Budget, rows_per_unit: u32, scale: &Scale) -> i64 {
     let (delta, rate) = (budget.delta().as_rational(), RBig::ONE / scale.as_rational());
+    // δ has about so many bits: 160 more tell it from L times a probability, for every L.
+    let precision = 160 + (RBig::ONE / delta).ceil().bit_len();
+    let allowed: UBig = (delta * RBig::from(UBig::ONE << precision)).floor().unsigned_abs();
+    let gap = (UBig::ONE << precision) - exponential(&rate, precision).high;
+    let allowed_together = gap.min(allowed.clone());
+    let at_least = |least: i64| Probability::Tail { at_least: least, rate: &rate }.enclose(precision).high;
+    // Whether a threshold above L certainly satisfies the conditions of the module.
+    let is_private = |threshold: i64| {
+        at_least(threshold - 1) * UBig::from(rows_per_unit) <= allowed
+            && at_least(threshold - i64::from(rows_per_unit)) <= allowed_together
+    };
     // Ends: at a scale of up to 2⁴⁰ the noise exceeds 2⁵⁰ with a probability below any δ.
     let (mut low, mut high) = (i64::from(rows_per_unit), i64::from(rows_per_unit) + 1);
-    while !is_private(high, delta, rows_per_unit, &rate) {
+    while !is_private(high) {
         (low, high) = (high, 2 * high);
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        if is_private(middle, delta, rows_per_unit, &rate) { high = middle } else { low = middle }
+        if is_private(middle) { high = middle } else { low = middle }
     }
     high
-}
-
-/// Whether a threshold above L certainly satisfies the conditions of the [module](self).
-fn is_private(threshold: i64, delta: &RBig, rows_per_unit: u32, rate: &RBig) -> bool {
-    // δ has about so many bits: 160 more tell it from L times a probability, for every L.
-    let precision = 160 + (RBig::ONE / delta).ceil().bit_len();
-    let at_least = |least: i64| Probability::Tail { at_least: least, rate }.enclose(precision).high;
-    let allowed: UBig = (delta * RBig::from(UBig::ONE << precision)).floor().unsigned_abs();
-    let rows = i64::from(rows_per_unit);
-    let (one_row, all_rows) = (at_least(threshold - 1), at_least(threshold - rows));
-    let gap = (UBig::ONE << precision) - exponential(rate, precision).high;
-    one_row * UBig::from(rows_per_unit) <= allowed && all_rows <= allowed.min(gap)
 }

@@ -29,10 +29,10 @@
 //! expectation s·Σx⁴ + 3(‖Y‖²)²/T + Tκ₄ but for a share s/T; it is taken three of its own standard errors too
 //! large. For one key Σx⁴ is F², and the first term of κ at most T/(s²m) for a list of m.
 
+use crate::bounds::normal_quantile;
 use crate::family::Rows;
 use crate::{Plan, ProjectionError, Seed, SignFamily, Signs, heavy};
 use rayon::prelude::*;
-use statrs::function::erf::erfc_inv;
 use std::f64::consts::SQRT_2;
 use tamis_queries::{Fingerprint, SparseQuery};
 
@@ -130,10 +130,9 @@ impl Rule {
 
     /// Half of an interval that misses the true answer with this probability.
     pub(crate) fn half_width(self, standard_error: f64, outside: f64) -> f64 {
-        let normal = || SQRT_2 * erfc_inv(outside);
         match self {
-            Self::Normal => normal() * standard_error,
-            Self::FewKeys => normal().max(-outside.ln() / SQRT_2) * standard_error + 0.5,
+            Self::Normal => normal_quantile(outside) * standard_error,
+            Self::FewKeys => normal_quantile(outside).max(-outside.ln() / SQRT_2) * standard_error + 0.5,
             Self::Conservative => standard_error / outside.sqrt(),
         }
     }
@@ -142,10 +141,26 @@ impl Rule {
 /// With fewer rows neither the sample variance nor the estimate of the kurtosis is to be relied upon.
 pub(crate) const LEAST_ROWS: usize = 256;
 
-impl ProjectionRelease {
-    /// Largest magnitude of a value, by far.
-    const MAX_VALUE: u64 = 1 << 54;
+/// Largest magnitude of a value, by far.
+const MAX_VALUE: u64 = 1 << 54;
 
+/// That there is a value for each row.
+fn check_length(family: &SignFamily, values: &[i64]) -> Result<(), ProjectionError> {
+    if values.len() == family.width() {
+        return Ok(());
+    }
+    Err(ProjectionError::OtherShape { planned: family.width(), given: values.len() })
+}
+
+/// That each value is one that a release may hold.
+fn check_range(values: &[i64]) -> Result<(), ProjectionError> {
+    values
+        .iter()
+        .find(|value| value.unsigned_abs() > MAX_VALUE)
+        .map_or(Ok(()), |&value| Err(ProjectionError::Value(value)))
+}
+
+impl ProjectionRelease {
     /// A release as it was published: a plan, the seed, the noisy values and the noisy counts of the heavy keys, none if the plan
     /// does not release them apart. It adds no noise.
     ///
@@ -161,14 +176,35 @@ impl ProjectionRelease {
         heavy: Vec<(Fingerprint, i64)>,
     ) -> Result<Self, ProjectionError> {
         let family = SignFamily::new(plan.shape(), seed);
-        if values.len() != family.width() {
-            return Err(ProjectionError::OtherShape { planned: family.width(), given: values.len() });
-        }
-        if let Some(&value) = values.iter().find(|value| value.unsigned_abs() > Self::MAX_VALUE) {
-            return Err(ProjectionError::Value(value));
-        }
+        check_length(&family, &values)?;
+        check_range(&values)?;
         heavy::check(&plan, &heavy)?;
         Ok(Self::new(plan, family, values, heavy))
+    }
+
+    /// The same from Y less the sketch of c̃, as a [file](crate::file) holds it, which need not be computed then.
+    ///
+    /// # Errors
+    /// As [`restore`](Self::restore), with those of the heavy keys first.
+    pub(crate) fn restore_residual(
+        plan: Plan,
+        seed: Seed,
+        residual: Vec<i64>,
+        heavy: Vec<(Fingerprint, i64)>,
+    ) -> Result<Self, ProjectionError> {
+        // Before the sum, so that it cannot overflow; below, a sum that would is out of range, too.
+        heavy::check(&plan, &heavy)?;
+        let family = SignFamily::new(plan.shape(), seed);
+        check_length(&family, &residual)?;
+        let (values, residual) = if heavy.is_empty() {
+            (residual, None)
+        } else {
+            let mut values = family.sum(&heavy);
+            values.iter_mut().zip(&residual).for_each(|(value, left)| *value = value.saturating_add(*left));
+            (values, Some(residual))
+        };
+        check_range(&values)?;
+        Ok(Self::with_residual(plan, family, values, heavy, residual))
     }
 
     pub(crate) fn new(plan: Plan, family: SignFamily, values: Vec<i64>, heavy: Vec<(Fingerprint, i64)>) -> Self {
@@ -178,6 +214,16 @@ impl ProjectionRelease {
             residual.iter_mut().zip(&values).for_each(|(sum, value)| *sum = value - *sum);
             residual
         });
+        Self::with_residual(plan, family, values, heavy, residual)
+    }
+
+    fn with_residual(
+        plan: Plan,
+        family: SignFamily,
+        values: Vec<i64>,
+        heavy: Vec<(Fingerprint, i64)>,
+        residual: Option<Vec<i64>>,
+    ) -> Self {
         let left = residual.as_deref().unwrap_or(&values);
         let (width, nonzeros) = (left.len() as f64, f64::from(family.shape().nonzeros()));
         let power_sum = |power: i32| left.iter().map(|&value| (value as f64).powi(power)).sum::<f64>();

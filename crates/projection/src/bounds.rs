@@ -191,7 +191,12 @@ pub fn is_vacuous(bound: f64, records: f64) -> bool {
 /// assert!((of(1) - 1.960).abs() < 1e-3 && (of(1_000_000) - 5.451).abs() < 1e-3);
 /// ```
 pub fn deviations(queries: Queries, beta: Beta) -> f64 {
-    SQRT_2 * erfc_inv(beta.get() / queries.to_f64())
+    normal_quantile(beta.get() / queries.to_f64())
+}
+
+/// z with P(|N| > z) = `outside` for a standard normal N.
+pub(crate) fn normal_quantile(outside: f64) -> f64 {
+    SQRT_2 * erfc_inv(outside)
 }
 
 /// The standard error of an answer, exactly, over seed and noise, if the columns are at least 4-wise independent:

@@ -13,7 +13,7 @@
 use crate::answer::LEAST_ROWS;
 use crate::file::size::{self, Spread};
 use crate::heavy::{self, HeavyKeys};
-use crate::release::{Stated, alike_fourth_powers, gaussian_theorem, kind_in_words, predicted_rule, signs_in_words};
+use crate::release::{Stated, gaussian_theorem, kind_in_words, predicted_rule, signs_in_words, standard_error};
 use crate::{Noise, NoiseKind, Plan, ProjectionError, ProjectionRelease, Rule, Shape, Signs, bounds};
 use std::cmp::Ordering;
 use tamis_noise::stability::{StabilityError, StabilityThreshold};
@@ -68,10 +68,15 @@ struct Division {
     noise: NoiseKind,
     sketch: Budget,
     heavy: Option<StabilityThreshold>,
-    /// ‖x‖², or the estimate of ‖x − c̃‖²; none if the number of records is not stated.
-    norm: Option<f64>,
-    /// Σx⁴, or Σ(x − c̃)⁴, likewise; 0 if not stated.
-    fourth_powers: f64,
+    /// ‖x‖² and Σx⁴, or the estimates for x − c̃: [`heavy::left`]; none if the number of records is not stated.
+    left: Option<(f64, f64)>,
+}
+
+impl Division {
+    /// ‖x‖² or the estimate of ‖x − c̃‖²; 0 if the number of records is not stated.
+    fn norm(&self) -> f64 {
+        self.left.map_or(0.0, |(norm, _)| norm)
+    }
 }
 
 /// A shape and a division of the budget, and what they would give per key of a query.
@@ -79,10 +84,12 @@ struct Division {
 struct Candidate<'a> {
     shape: Shape,
     division: &'a Division,
+    /// Variance of the noise on a row.
+    noise: f64,
     /// Variance of an answer over ‖q‖².
     variance: f64,
-    /// Of intervals for a list of the stated length.
-    rule: Rule,
+    /// Half of an interval for a list of the stated length.
+    half_width: f64,
 }
 
 impl Candidate<'_> {
@@ -91,17 +98,9 @@ impl Candidate<'_> {
         self.division.heavy.is_some()
     }
 
-    /// Half of an interval for a list of so many keys.
-    fn half_width(&self, support: f64, outside: f64) -> f64 {
-        self.rule.half_width((support * self.variance).sqrt(), outside)
-    }
-
     /// Of its file, without heavy keys.
     fn bytes(&self) -> f64 {
-        let nonzeros = f64::from(self.shape.nonzeros());
-        let keys = self.division.norm.unwrap_or(0.0) * nonzeros / f64::from(self.shape.width());
-        let (noise, kind) = (self.variance * nonzeros - keys, self.division.noise);
-        size::predicted(self.shape, Spread { keys, noise, kind })
+        size::predicted(self.shape, Spread::of(self.shape, self.division.norm(), self.noise, self.division.noise))
     }
 
     fn in_words(&self) -> String {
@@ -145,8 +144,8 @@ impl Builder {
     }
 
     /// How many columns at a time are to be independent: 4 or more, or the standard errors of answers would be wrong on
-    /// structured keys. Unless it is stated, 4; with dense signs, Gaussian noise and [queries](Self::queries) stated, what gives
-    /// the least bound of the [theorem](bounds#the-theorem) within a percent.
+    /// structured keys. Unless it is stated, 4; with dense signs, Gaussian noise and [queries](Self::queries) or
+    /// [β](Self::beta) stated, what gives the least bound of the [theorem](bounds#the-theorem) within a percent.
     pub fn independence(mut self, independence: u32) -> Self {
         self.independence = Some(independence);
         self
@@ -241,23 +240,13 @@ impl Builder {
     }
 
     fn check(&self) -> Result<(), ProjectionError> {
-        if !(1..=1_000_000).contains(&self.rows_per_unit) {
-            return Err(ProjectionError::RowsPerUnit(self.rows_per_unit));
-        }
-        if let Some(few) = self.independence.filter(|&independence| independence < Self::INDEPENDENCE) {
-            return Err(ProjectionError::IndependenceOfAnswers(few));
-        }
         let sizes = [
             ("records", self.records),
             ("support", self.support),
             ("key multiplicity", Some(self.key_multiplicity)),
             ("wanted error", self.wanted_error),
         ];
-        for (name, size) in sizes {
-            if let Some(value) = size.filter(|size| !(1.0..=1e15).contains(size)) {
-                return Err(ProjectionError::Size { name, value: value.to_string() });
-            }
-        }
+        check_ranges(self.rows_per_unit, self.independence, &sizes)?;
         if self.records.is_none() && (self.width.is_none() || self.wanted_error.is_some()) {
             return Err(ProjectionError::Unstated);
         }
@@ -283,20 +272,19 @@ impl Builder {
         if self.heavy == HeavyKeys::On {
             return kinds.into_iter().map(|kind| self.with_heavy_keys(kind)).collect();
         }
-        let norm = self.records.map(|records| records * self.key_multiplicity);
-        let fourth_powers = self.records.map_or(0.0, |records| alike_fourth_powers(records, self.key_multiplicity));
+        let left = self.left(None);
         let whole = |&noise: &NoiseKind| {
             let sketch = match noise {
                 NoiseKind::Laplace => Budget::pure(self.budget.epsilon().clone()),
                 NoiseKind::Gaussian => self.budget.clone(),
             };
-            Division { noise, sketch, heavy: None, norm, fourth_powers }
+            Division { noise, sketch, heavy: None, left }
         };
         let mut divisions: Vec<Division> = kinds.iter().map(whole).collect();
-        if self.heavy == HeavyKeys::Auto && !pure && norm.is_some() {
+        if let (HeavyKeys::Auto, false, Some((norm, _))) = (self.heavy, pure, left) {
             // Where the halves are too small for any noise, the whole may not be.
             let apart = kinds.into_iter().filter_map(|kind| self.with_heavy_keys(kind).ok());
-            divisions.extend(apart.filter(|apart| apart.norm < norm));
+            divisions.extend(apart.filter(|apart| apart.norm() < norm));
         }
         Ok(divisions)
     }
@@ -305,13 +293,14 @@ impl Builder {
         if self.budget.delta().is_zero() {
             return Err(StabilityError::WithoutDelta.into());
         }
-        let (share, sketch) = heavy::divided(&self.budget, noise == NoiseKind::Gaussian)?;
+        let (share, sketch) = heavy::divided(&self.budget, noise)?;
         let threshold = StabilityThreshold::new(&share, self.neighbours, self.rows_per_unit)?;
-        let multiplicity = self.key_multiplicity;
-        let left = |records| heavy::residual_norm(&threshold, records, records * multiplicity);
-        let fourth_powers = |records| heavy::residual_fourth_powers(&threshold, records, multiplicity);
-        let (norm, fourth_powers) = (self.records.map(left), self.records.map_or(0.0, fourth_powers));
-        Ok(Division { noise, sketch, norm, fourth_powers, heavy: Some(threshold) })
+        Ok(Division { noise, sketch, left: self.left(Some(&threshold)), heavy: Some(threshold) })
+    }
+
+    /// What the sketch is to answer for, as far as it is stated.
+    fn left(&self, threshold: Option<&StabilityThreshold>) -> Option<(f64, f64)> {
+        self.records.map(|records| heavy::left(threshold, records, self.key_multiplicity))
     }
 
     /// All that may be chosen: at least one.
@@ -357,11 +346,10 @@ impl Builder {
     fn candidate<'a>(&self, shape: Shape, division: &'a Division) -> Result<Candidate<'a>, ProjectionError> {
         // The quick calibration is enough to compare by.
         let noise = Noise::for_all(division.noise, shape, &division.sketch, self.neighbours, self.rows_per_unit)?;
-        let (width, nonzeros) = (f64::from(shape.width()), f64::from(shape.nonzeros()));
-        let norm = division.norm.unwrap_or(0.0);
-        let variance = bounds::standard_error(1.0, norm, 0.0, width, nonzeros, noise.variance()).powi(2);
-        let rule = predicted_rule(shape, &noise, self.lists(), norm, division.fourth_powers);
-        Ok(Candidate { shape, division, variance, rule })
+        let variance = standard_error(shape, &noise, 1.0, division.norm(), 0.0).powi(2);
+        let rule = predicted_rule(shape, &noise, self.lists(), division.left.unwrap_or_default());
+        let half_width = rule.half_width((self.lists() * variance).sqrt(), outside(self.confidence()));
+        Ok(Candidate { shape, division, noise: noise.variance(), variance, half_width })
     }
 
     /// m.
@@ -398,9 +386,8 @@ impl Builder {
             let near = |candidate: &&Candidate| candidate.variance * Self::WORTHWHILE.powi(2) <= least;
             these().filter(near).min_by_key(|candidate| candidate.shape.width())
         };
-        let half_width = |candidate: &Candidate| candidate.half_width(self.lists(), outside(self.confidence()));
         match (least(false), least(true)) {
-            (Some(plain), Some(apart)) if half_width(apart) < Self::WORTHWHILE * half_width(plain) => apart,
+            (Some(plain), Some(apart)) if apart.half_width < Self::WORTHWHILE * plain.half_width => apart,
             // Cannot fail: `candidates` gives an error rather than none.
             (plain, apart) => plain.or(apart).expect("a candidate"),
         }
@@ -408,12 +395,13 @@ impl Builder {
 
     /// What would bring the variance per key down to `enough`, or the length of lists.
     fn remedy(&self, least: &Candidate, enough: f64, support: f64) -> String {
-        let signal = least.division.norm.unwrap_or(0.0) / f64::from(least.shape.width());
+        let norm = least.division.norm();
+        let signal = norm / f64::from(least.shape.width());
         let more = if signal < enough {
             // Noise falls as 1/ε, or faster.
             let factor = ((least.variance - signal) / (enough - signal)).sqrt();
             format!("epsilon = {} would reach it", two_digits_up(self.budget.epsilon().to_f64_up() * factor))
-        } else if self.width.is_none() && signal * f64::from(least.shape.width()) < enough * 2f64.powi(22) {
+        } else if self.width.is_none() && norm < enough * f64::from(1u32 << Self::WIDTHS.end()) {
             "other keys alone err by more, so it takes more rows: a larger file".to_owned()
         } else {
             "other keys alone err by more, whatever epsilon is".to_owned()
@@ -429,7 +417,7 @@ impl Builder {
         else {
             return chosen.shape;
         };
-        let norm = chosen.division.norm.unwrap_or(0.0);
+        let norm = chosen.division.norm();
         let bound = |shape| Some((shape, gaussian_theorem(1.0, norm, noise, shape, queries, beta)?));
         let shapes = Self::INDEPENDENCES.map(|keys| Shape::dense(u64::from(chosen.shape.width()), keys).ok());
         let bounds: Vec<(Shape, f64)> = shapes.into_iter().flatten().filter_map(bound).collect();
@@ -437,6 +425,26 @@ impl Builder {
         let near = bounds.into_iter().find(|&(_, bound)| bound * Self::WORTHWHILE <= least);
         near.map_or(chosen.shape, |(shape, _)| shape)
     }
+}
+
+/// That L, r and the stated sizes, by name, are what they may be.
+pub(crate) fn check_ranges(
+    rows_per_unit: u32,
+    independence: Option<u32>,
+    sizes: &[(&'static str, Option<f64>)],
+) -> Result<(), ProjectionError> {
+    if !(1..=1_000_000).contains(&rows_per_unit) {
+        return Err(ProjectionError::RowsPerUnit(rows_per_unit));
+    }
+    if let Some(few) = independence.filter(|&independence| independence < Builder::INDEPENDENCE) {
+        return Err(ProjectionError::IndependenceOfAnswers(few));
+    }
+    for &(name, size) in sizes {
+        if let Some(value) = size.filter(|size| !(1.0..=1e15).contains(size)) {
+            return Err(ProjectionError::Size { name, value: value.to_string() });
+        }
+    }
+    Ok(())
 }
 
 fn by_variance(a: &&Candidate, b: &&Candidate) -> Ordering {
@@ -464,9 +472,7 @@ fn explain(plan: &Plan, chosen: &Candidate, candidates: &[Candidate]) -> String 
     }
     if let Some(second) = best(&|other| other.apart() != chosen.apart()) {
         let with = if chosen.apart() { "Without" } else { "With" };
-        let half_width =
-            |candidate: &Candidate| candidate.half_width(plan.stated_support(), outside(plan.stated.confidence));
-        let ratio = half_width(second) / half_width(chosen);
+        let ratio = second.half_width / chosen.half_width;
         lines.push(format!("{with} heavy keys apart: {}, intervals {ratio:.2} times as wide.", second.in_words()));
     }
     lines.into_iter().map(|line| line + "\n").collect()
@@ -523,12 +529,15 @@ fn explain_rule(plan: &Plan) -> Option<String> {
         )),
         // What is left beside heavy keys is light, and keys of one record are all alike.
         _ if plan.heavy.is_some() || multiplicity == 1.0 => None,
-        _ => (predicted_rule(shape, &plan.noise, plan.stated_support(), norm, norm * norm) == Rule::Conservative).then(|| {
-            format!(
-                "Intervals are predicted to be normal, 1.96 standard errors at 95 %, {alike}; conservative, 4.47, if a few keys \
-                 have most of the records."
-            )
-        }),
+        _ => {
+            let of_few_keys = predicted_rule(shape, &plan.noise, plan.stated_support(), (norm, norm * norm));
+            (of_few_keys == Rule::Conservative).then(|| {
+                format!(
+                    "Intervals are predicted to be normal, 1.96 standard errors at 95 %, {alike}; conservative, 4.47, if a few \
+                     keys have most of the records."
+                )
+            })
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Plans that were read back: does their noise give what they promise?
 
-use crate::{Builder, Noise, Plan, ProjectionError};
+use crate::builder::check_ranges;
+use crate::{Noise, Plan, ProjectionError};
 use std::num::NonZeroU32;
 use tamis_noise::gaussian_calibration::add_remove_delta;
-use tamis_noise::stability::StabilityThreshold;
-use tamis_noise::{Neighbours, Variance};
+use tamis_noise::{Ledger, Neighbours, Variance};
 
 /// The calibrations compute in floats, and another machine may round an exponential otherwise, in its last place: that moves
 /// where their searches end by less than this share.
@@ -13,25 +13,15 @@ const OTHER_MACHINE: f64 = 1e-9;
 impl Plan {
     /// This plan, with an explanation that says what it is; what else there was to choose is not known any more.
     ///
-    /// Heavy keys need no check: a [`StabilityThreshold`] has none but its own privacy.
+    /// Heavy keys need no check: a [`StabilityThreshold`](tamis_noise::stability::StabilityThreshold) has none but its own privacy.
     ///
     /// # Errors
     /// If what is stated is out of its range, or more privacy is promised than the noise gives.
     pub(crate) fn checked(mut self) -> Result<Self, ProjectionError> {
-        if !(1..=1_000_000).contains(&self.rows_per_unit) {
-            return Err(ProjectionError::RowsPerUnit(self.rows_per_unit));
-        }
-        if self.shape.independence() < Builder::INDEPENDENCE {
-            return Err(ProjectionError::IndependenceOfAnswers(self.shape.independence()));
-        }
         let stated = &self.stated;
         let sizes =
             [("records", stated.records), ("key multiplicity", stated.key_multiplicity), ("support", stated.support)];
-        for (name, size) in sizes {
-            if let Some(value) = size.filter(|size| !(1.0..=1e15).contains(size)) {
-                return Err(ProjectionError::Size { name, value: value.to_string() });
-            }
-        }
+        check_ranges(self.rows_per_unit, Some(self.shape.independence()), &sizes)?;
         self.check_sum()?;
         self.check_noise()?;
         self.explanation = format!("{}.\n", self.describe());
@@ -40,20 +30,12 @@ impl Plan {
 
     /// That the parts cost no more than the whole.
     fn check_sum(&self) -> Result<(), ProjectionError> {
-        let (mut epsilon, mut delta) =
-            (self.sketch_cost.epsilon().as_rational().clone(), self.sketch_cost.delta().as_rational().clone());
-        if let Some(heavy) = self.heavy.as_ref().map(StabilityThreshold::cost) {
-            epsilon += heavy.epsilon().as_rational();
-            delta += heavy.delta().as_rational();
+        let mut ledger = Ledger::new(self.cost.clone());
+        ledger.charge(&self.sketch_cost).map_err(ProjectionError::Overspent)?;
+        if let Some(heavy) = &self.heavy {
+            ledger.charge(heavy.cost()).map_err(ProjectionError::Overspent)?;
         }
-        if epsilon <= *self.cost.epsilon().as_rational() && delta <= *self.cost.delta().as_rational() {
-            return Ok(());
-        }
-        Err(ProjectionError::Claim {
-            noise: "the sum of what sketch and heavy keys spend".to_owned(),
-            cost: self.cost.to_string(),
-            least: format!("ε = {epsilon}, δ = {delta}"),
-        })
+        Ok(())
     }
 
     /// That the sketch's noise is enough for what the sketch spends.

@@ -1,7 +1,7 @@
 use crate::{Shape, Sketch};
-use tamis_noise::ParameterError;
 use tamis_noise::composition::CompositionError;
 use tamis_noise::stability::StabilityError;
+use tamis_noise::{Exhausted, ParameterError};
 
 /// What a projection cannot be made with, or asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,6 +124,9 @@ pub enum ProjectionError {
     /// A level of confidence.
     #[error("the level must be between 0 and 1, ends excluded, got {0}")]
     Level(String),
+    /// A plan whose parts spend more than it promises.
+    #[error("sketch and heavy keys spend more than the release promises: {0}")]
+    Overspent(Box<Exhausted>),
     /// A plan that promises more privacy than its noise gives.
     #[error("{noise} is not enough for {cost}: that needs {least}")]
     Claim {

@@ -448,7 +448,7 @@ fn sign(bits: u64) -> i64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::gf64::tests::{multiply, slow_multiply};
     use proptest::prelude::*;
@@ -464,7 +464,8 @@ mod tests {
         polynomial
     }
 
-    fn slow_word(coefficients: &[u64], key: u64) -> u64 {
+    /// c_0 + Σ c_{2i+1}·c_{2i+2} + Σ c_j·xʲ, bit by bit.
+    pub(crate) fn slow_word(coefficients: &[u64], key: u64) -> u64 {
         polynomial(coefficients).iter().rev().fold(0, |sum, &coefficient| slow_multiply(sum, key) ^ coefficient)
     }
 

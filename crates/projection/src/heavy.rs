@@ -71,7 +71,7 @@
 //! # References
 //! Ours, of known parts: the stability histogram ([`tamis_noise::stability`]) and the linearity of sketches.
 
-use crate::{Plan, ProjectionError, Shape, Signs};
+use crate::{NoiseKind, Plan, ProjectionError, Shape, Signs};
 use tamis_noise::stability::StabilityThreshold;
 use tamis_noise::{Budget, Delta, Epsilon, ParameterError, Rational};
 use tamis_queries::{Fingerprint, SparseQuery};
@@ -103,26 +103,31 @@ fn most(shape: Shape) -> usize {
 }
 
 /// The shares of the counts of heavy keys and of the sketch: half of ε each, of δ all or half.
-pub(crate) fn divided(budget: &Budget, sketch_needs_delta: bool) -> Result<(Budget, Budget), ParameterError> {
+pub(crate) fn divided(budget: &Budget, noise: NoiseKind) -> Result<(Budget, Budget), ParameterError> {
     let half = |value: &Rational| value / Rational::from(2);
     let epsilon = Epsilon::from_rational(half(budget.epsilon().as_rational()))?;
-    if !sketch_needs_delta {
-        return Ok((Budget::approximate(epsilon.clone(), budget.delta().clone()), Budget::pure(epsilon)));
+    match noise {
+        NoiseKind::Laplace => Ok((Budget::approximate(epsilon.clone(), budget.delta().clone()), Budget::pure(epsilon))),
+        NoiseKind::Gaussian => {
+            let share = Budget::approximate(epsilon, Delta::from_rational(half(budget.delta().as_rational()))?);
+            Ok((share.clone(), share))
+        }
     }
-    let share = Budget::approximate(epsilon, Delta::from_rational(half(budget.delta().as_rational()))?);
-    Ok((share.clone(), share))
 }
 
-/// ‖x − c̃‖², estimated from above: see the [module](self).
-pub(crate) fn residual_norm(threshold: &StabilityThreshold, records: f64, squared_norm: f64) -> f64 {
+/// What the sketch is to answer for, ‖x‖² and Σx⁴: of n records in keys of M records each, which for this ‖x‖² = n·M is the
+/// least Σx⁴, by Jensen's inequality.
+///
+/// With heavy keys apart, of x − c̃: the [module](self)'s estimate from above, and by the same Σ(x − c̃)⁴, of light keys all
+/// alike and the noise of the heavy ones (E Z⁴ = 24t⁴).
+pub(crate) fn left(threshold: Option<&StabilityThreshold>, records: f64, multiplicity: f64) -> (f64, f64) {
+    let Some(threshold) = threshold else { return (records * multiplicity, records * multiplicity.powi(3)) };
     let (tau, scale) = (threshold.threshold() as f64, threshold.scale().to_f64_up());
-    squared_norm.min(records * tau.max(scale)) + records / tau * 2.0 * scale.powi(2)
-}
-
-/// Σ(x − c̃)⁴ by the same estimate: keys of [`residual_norm`]'s light ones all alike, and the noise of the heavy ones (E Z⁴ = 24t⁴).
-pub(crate) fn residual_fourth_powers(threshold: &StabilityThreshold, records: f64, multiplicity: f64) -> f64 {
-    let (tau, scale) = (threshold.threshold() as f64, threshold.scale().to_f64_up());
-    records * multiplicity.min(tau.max(scale)).powi(3) + records / tau * 24.0 * scale.powi(4)
+    // What a light key may have, and how many keys may be heavy.
+    let (light, heavy) = (tau.max(scale), records / tau);
+    let norm = (records * multiplicity).min(records * light) + heavy * 2.0 * scale.powi(2);
+    let fourth_powers = records * multiplicity.min(light).powi(3) + heavy * 24.0 * scale.powi(4);
+    (norm, fourth_powers)
 }
 
 /// The first of these, as far as they are not too many and their counts are at most [`MAX_TOTAL`] together. What is left out is
@@ -177,11 +182,11 @@ mod tests {
     #[test]
     fn the_shares_add_up_to_the_budget() {
         let budget = Budget::approximate("1/11".parse().unwrap(), "1e-9".parse().unwrap());
-        for needs_delta in [false, true] {
-            let (heavy, sketch) = divided(&budget, needs_delta).unwrap();
+        for noise in [NoiseKind::Laplace, NoiseKind::Gaussian] {
+            let (heavy, sketch) = divided(&budget, noise).unwrap();
             assert_eq!(heavy.epsilon().as_rational() + sketch.epsilon().as_rational(), *budget.epsilon().as_rational());
             assert_eq!(heavy.delta().as_rational() + sketch.delta().as_rational(), *budget.delta().as_rational());
-            assert_eq!(sketch.delta().is_zero(), !needs_delta);
+            assert_eq!(sketch.delta().is_zero(), noise == NoiseKind::Laplace);
         }
     }
 

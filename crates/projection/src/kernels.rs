@@ -331,19 +331,13 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gf64::tests::slow_multiply;
+    use crate::family::tests::slow_word;
     use crate::tally::{NO_LINES, TILE};
     use chacha20::ChaCha8Rng;
     use rand::{Rng, SeedableRng};
 
     fn generator() -> ChaCha8Rng {
         ChaCha8Rng::seed_from_u64(1)
-    }
-
-    /// c_0 + Σ c_{2i+1}·c_{2i+2} + Σ c_j·xʲ, bit by bit.
-    fn slow_word(coefficients: &[u64], key: u64) -> u64 {
-        let pairs = coefficients[1..].chunks_exact(2).fold(0, |sum, pair| sum ^ slow_multiply(pair[0], pair[1]));
-        pairs ^ coefficients.iter().rev().fold(0, |sum, &coefficient| slow_multiply(sum, key) ^ coefficient)
     }
 
     #[test]

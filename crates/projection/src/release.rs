@@ -236,21 +236,13 @@ pub(crate) struct Stated {
 
 /// How far one unit can move a sketch, in L1 norm: see the [module](self).
 pub fn l1_sensitivity(shape: Shape, neighbours: Neighbours, rows_per_unit: u32) -> u64 {
-    moved_by(neighbours) * u64::from(rows_per_unit) * u64::from(shape.nonzeros())
+    neighbours.rows_moved() * u64::from(rows_per_unit) * u64::from(shape.nonzeros())
 }
 
 /// How far one unit can move a sketch, in squared L2 norm: see the [module](self).
 pub fn squared_l2_sensitivity(shape: Shape, neighbours: Neighbours, rows_per_unit: u32) -> u128 {
-    let rows = u128::from(moved_by(neighbours)) * u128::from(rows_per_unit);
+    let rows = u128::from(neighbours.rows_moved()) * u128::from(rows_per_unit);
     rows * rows * u128::from(shape.nonzeros())
-}
-
-/// How many columns a row of a unit stands for.
-fn moved_by(neighbours: Neighbours) -> u64 {
-    match neighbours {
-        Neighbours::AddRemove => 1,
-        Neighbours::Substitute => 2,
-    }
 }
 
 /// [`bounds::theorem`] for a dense shape.
@@ -268,19 +260,32 @@ pub(crate) fn gaussian_theorem(
     bounds::theorem(squared_query_norm, squared_data_norm, multiplier, width, independence, queries, beta)
 }
 
-/// Σx⁴ of n records in keys of M records each: for this ‖x‖² = n·M the least, by Jensen's inequality.
-pub(crate) fn alike_fourth_powers(records: f64, multiplicity: f64) -> f64 {
-    records * multiplicity.powi(3)
+/// [`bounds::standard_error`] of a shape and a noise.
+pub(crate) fn standard_error(
+    shape: Shape,
+    noise: &Noise,
+    squared_query_norm: f64,
+    squared_data_norm: f64,
+    expected: f64,
+) -> f64 {
+    let (width, nonzeros) = (f64::from(shape.width()), f64::from(shape.nonzeros()));
+    bounds::standard_error(squared_query_norm, squared_data_norm, expected, width, nonzeros, noise.variance())
 }
 
-/// The rule for a list of m keys, as [`crate::answer`] decides it, with expectations in place of what a release says.
-pub(crate) fn predicted_rule(shape: Shape, noise: &Noise, support: f64, squared_norm: f64, fourth_powers: f64) -> Rule {
+/// The rule for a list of m keys, as [`crate::answer`] decides it, with expectations in place of what a release says: ‖x‖² and
+/// Σx⁴ of what is [left](heavy::left) for the sketch.
+pub(crate) fn predicted_rule(
+    shape: Shape,
+    noise: &Noise,
+    support: f64,
+    (squared_norm, fourth_powers): (f64, f64),
+) -> Rule {
     let rows = shape.width() as usize;
     if shape.signs() == Signs::Dense {
         return Rule::dense(rows);
     }
     let (width, nonzeros) = (f64::from(shape.width()), f64::from(shape.nonzeros()));
-    let variance = bounds::standard_error(support, squared_norm, 0.0, width, nonzeros, noise.variance()).powi(2);
+    let variance = standard_error(shape, noise, support, squared_norm, 0.0).powi(2);
     let entries = support * nonzeros;
     // E Σ_j B_j⁴ of so many signs in T rows.
     let weights = entries + 3.0 * entries.powi(2) / width;
@@ -406,9 +411,12 @@ impl Plan {
     /// ‖x‖² as stated: n times the multiplicity of keys. With heavy keys apart the [estimate](crate::heavy) from above of
     /// ‖x − c̃‖², by which answers then err. None if the number of records is not stated.
     pub fn stated_norm(&self) -> Option<f64> {
-        let (records, multiplicity) = (self.stated.records?, self.stated.key_multiplicity?);
-        let norm = records * multiplicity;
-        Some(self.heavy.as_ref().map_or(norm, |threshold| heavy::residual_norm(threshold, records, norm)))
+        self.left().map(|(norm, _)| norm)
+    }
+
+    /// ‖x‖² and Σx⁴ as stated, or of what is [left](heavy::left).
+    fn left(&self) -> Option<(f64, f64)> {
+        Some(heavy::left(self.heavy.as_ref(), self.stated.records?, self.stated.key_multiplicity?))
     }
 
     /// The standard error, in records, of a query whose squared weights add up to `squared_query_norm` (a plain list: its
@@ -418,13 +426,13 @@ impl Plan {
     /// With heavy keys apart the last two are of what is left, x − c̃: see [`stated_norm`](Self::stated_norm), and
     /// [`ProjectionRelease::squared_norm`] of a release.
     pub fn predicted_standard_error(&self, squared_query_norm: f64, squared_data_norm: f64, expected: f64) -> f64 {
-        let (width, nonzeros) = (f64::from(self.shape.width()), f64::from(self.shape.nonzeros()));
-        bounds::standard_error(squared_query_norm, squared_data_norm, expected, width, nonzeros, self.noise.variance())
+        standard_error(self.shape, &self.noise, squared_query_norm, squared_data_norm, expected)
     }
 
     /// What all of `queries` such answers are predicted to be within, but for a probability β: so many
-    /// [standard errors](Self::predicted_standard_error) as [`bounds::deviations`] says. By the normal law, so a prediction:
-    /// [`guarantee`](Self::guarantee) is the theorem.
+    /// [standard errors](Self::predicted_standard_error) as [`bounds::deviations`] says. By the normal law, so a prediction, and
+    /// too small where [`predicted_rule`](Self::predicted_rule) is not [`Rule::Normal`]: there
+    /// [`predicted_half_width`](Self::predicted_half_width) is to be asked. [`guarantee`](Self::guarantee) is the theorem.
     pub fn predicted_error_of_all(
         &self,
         squared_query_norm: f64,
@@ -454,15 +462,7 @@ impl Plan {
     /// over records: n·M³, the least that it can be. Where a few keys have most of the records it is more, up to (n·M)², and
     /// intervals may be [`Rule::Conservative`] though none was predicted to be.
     pub fn predicted_rule(&self) -> Rule {
-        let fourth_powers = match (self.stated.records, self.stated.key_multiplicity, &self.heavy) {
-            (Some(records), Some(multiplicity), None) => alike_fourth_powers(records, multiplicity),
-            (Some(records), Some(multiplicity), Some(threshold)) => {
-                heavy::residual_fourth_powers(threshold, records, multiplicity)
-            }
-            _ => 0.0,
-        };
-        let norm = self.stated_norm().unwrap_or(0.0);
-        predicted_rule(self.shape, &self.noise, self.stated_support(), norm, fourth_powers)
+        predicted_rule(self.shape, &self.noise, self.stated_support(), self.left().unwrap_or_default())
     }
 
     /// Half of the interval, in records, that a list of the stated length is predicted to get on data as stated, at the level
@@ -549,9 +549,8 @@ impl Plan {
     /// How large a [file](crate::file) will be, about; none if the number of records is not stated. Heavy keys come on top, at most
     /// 16 bytes each.
     pub fn file_bytes(&self) -> Option<f64> {
-        let share = f64::from(self.shape.nonzeros()) / f64::from(self.shape.width());
         let (noise, kind) = (self.noise.variance(), self.noise.kind());
-        self.stated_norm().map(|norm| size::predicted(self.shape, Spread { keys: norm * share, noise, kind }))
+        self.stated_norm().map(|norm| size::predicted(self.shape, Spread::of(self.shape, norm, noise, kind)))
     }
 
     /// A release of the data. The seed is drawn before the data is read.

@@ -8,7 +8,7 @@ use crate::words::Line;
 /// Keys of one tally: the most eights that leave, of the 256 lines a byte can choose from, one for no key.
 pub(crate) const TILE: usize = 248;
 
-/// The lines of a tile, those without a key all 0.
+/// The lines of a tile, one a key from the first on. The last is all 0, for no key; the others without a key may be anything.
 pub(crate) type Lines = [Line; 256];
 
 /// Of no keys.
@@ -108,6 +108,7 @@ pub(crate) fn finish(planes: &[Line], total: i64, counters: &mut [i64]) {
     transpose(&mut square);
     for (block, counters) in counters.as_chunks_mut::<64>().0.iter_mut().enumerate() {
         for (counter, line) in counters.iter_mut().zip(&square) {
+            // Lossless: a number is at most the total, which is below 2⁶².
             *counter += total - 2 * line.0[block] as i64;
         }
     }

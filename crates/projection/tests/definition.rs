@@ -1,10 +1,9 @@
 //! Sign families, sketches and answers against their twin in `oracle`, which was written from the definition in the
 //! documentation of `family` alone and computes bit by bit: the same integers, and estimates rounded once.
 
-use dashu_ratio::RBig;
 use proptest::{prelude::*, test_runner::RngSeed};
 use rand::{SeedableRng, rngs::StdRng};
-use tamis_noise::{Budget, Delta, Epsilon, Neighbours};
+use tamis_noise::{Budget, Delta, Epsilon, Neighbours, Rational};
 use tamis_oracle::sign_family as oracle;
 use tamis_oracle::sign_family::Slip;
 use tamis_projection::{NoiseKind, Plan, ProjectionRelease, Seed, Shape, SignFamily, Signs, Sketch};
@@ -107,18 +106,18 @@ fn histogram(entries: &[(u64, i64)]) -> Histogram {
     builder.build()
 }
 
-fn units(weight: i64) -> RBig {
-    RBig::from_parts(weight.into(), SparseQuery::UNIT.into())
+fn units(weight: i64) -> Rational {
+    Rational::from_parts(weight.into(), SparseQuery::UNIT.into())
 }
 
 /// The first weight of each key.
-fn without_repetition(mut entries: Vec<(u64, i64)>) -> Vec<(u64, RBig)> {
+fn without_repetition(mut entries: Vec<(u64, i64)>) -> Vec<(u64, Rational)> {
     entries.sort_by_key(|entry| entry.0);
     entries.dedup_by_key(|entry| entry.0);
     entries.into_iter().map(|(key, weight)| (key, units(weight))).collect()
 }
 
-fn query(entries: &[(u64, RBig)]) -> SparseQuery {
+fn query(entries: &[(u64, Rational)]) -> SparseQuery {
     SparseQuery::weighted(entries.iter().map(|(key, weight)| (Fingerprint::raw(*key), weight.clone()))).unwrap()
 }
 
@@ -134,10 +133,10 @@ fn plan(shape: Shape) -> Plan {
 }
 
 /// No float is nearer to the exact value: it was rounded once.
-fn is_nearest(value: f64, exact: &RBig) -> bool {
+fn is_nearest(value: f64, exact: &Rational) -> bool {
     let distance = |float: f64| {
-        let difference = RBig::try_from(float).unwrap() - exact;
-        if difference < RBig::ZERO { -difference } else { difference }
+        let difference = Rational::try_from(float).unwrap() - exact;
+        if difference < Rational::ZERO { -difference } else { difference }
     };
     distance(value) <= distance(value.next_up()) && distance(value) <= distance(value.next_down())
 }
@@ -183,7 +182,7 @@ proptest! {
 #[test]
 fn a_release_without_noise_is_the_sketch_of_the_definition() {
     let data: Vec<(u64, i64)> = (0..300).map(|i| (i * i * 7, 1 + (i % 5) as i64)).collect();
-    let list: Vec<(u64, RBig)> = (0..90).map(|i| (i * 49 * 7, units(SparseQuery::UNIT.into()))).collect();
+    let list: Vec<(u64, Rational)> = (0..90).map(|i| (i * 49 * 7, units(SparseQuery::UNIT.into()))).collect();
     let budget = Budget::pure(Epsilon::new(1_000.0).unwrap());
     let builder = || ProjectionRelease::builder(budget.clone(), Neighbours::AddRemove, 1);
     for plan in [builder().nonzeros(1).width(1 << 10), builder().nonzeros(3).width(192).independence(7)] {

@@ -3,21 +3,19 @@
 //! Statistical tests are seeded, so one that passes keeps passing. Their false alarm, had the seed been drawn, is 10⁻⁶
 //! each: 4.9 standard deviations of what is compared. Each has a twin, wrong on purpose, that the same test rejects.
 
+mod common;
+
 use chacha20::ChaCha12Rng;
+use common::{covers, errors_are, histogram, list, mean, scaled};
 use rand::SeedableRng;
 use rayon::prelude::*;
 use tamis_noise::stability::{StabilityError, StabilityThreshold};
 use tamis_noise::{Budget, Delta, Epsilon, Neighbours};
 use tamis_oracle::discrete_laplace::DiscreteLaplace;
-use tamis_oracle::statistics::{clopper_pearson_lower, clopper_pearson_upper};
 use tamis_projection::{
     Answer, Builder, HeavyKeys, NoiseKind, Plan, ProjectionError, ProjectionRelease, Rule, SignFamily, Sketch,
 };
 use tamis_queries::{Element, Fingerprint, FingerprintKey, Histogram, SparseQuery};
-
-/// Of each test, and the standard deviations that it stands for.
-const FALSE_ALARM: f64 = 1e-6;
-const DEVIATIONS: f64 = 4.9;
 
 fn budget() -> Budget {
     Budget::approximate(Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap())
@@ -25,18 +23,6 @@ fn budget() -> Budget {
 
 fn builder() -> Builder {
     ProjectionRelease::builder(budget(), Neighbours::AddRemove, 1).heavy(HeavyKeys::On)
-}
-
-fn histogram(counts: impl IntoIterator<Item = (u64, i64)>) -> Histogram {
-    let mut builder = Histogram::builder();
-    for (key, count) in counts {
-        builder.add(Fingerprint::raw(key), count).unwrap();
-    }
-    builder.build()
-}
-
-fn list(keys: impl IntoIterator<Item = u64>) -> SparseQuery {
-    SparseQuery::count(keys.into_iter().map(Fingerprint::raw))
 }
 
 fn release(plan: &Plan, data: &Histogram, seed: u64) -> ProjectionRelease {
@@ -81,27 +67,6 @@ fn variance(plan: &Plan, data: &Histogram, query: &SparseQuery) -> f64 {
     predicted.powi(2) - 2.0 * own / f64::from(plan.shape().width())
 }
 
-fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
-    values.clone().sum::<f64>() / values.count() as f64
-}
-
-/// Whether the errors have mean 0 and this variance: at 10 000 of them, 10 % off in variance is noticed (as in `release.rs`).
-fn errors_are(errors: &[f64], variance: f64) -> bool {
-    let trials = errors.len() as f64;
-    let biased = mean(errors.iter().copied()).abs() > DEVIATIONS * (variance / trials).sqrt();
-    let squares = mean(errors.iter().map(|error| error * error));
-    !biased && (squares / variance - 1.0).abs() < DEVIATIONS * (4.0 / trials).sqrt()
-}
-
-/// Whether so many of the trials are consistent with a coverage between the two.
-fn covers(answers: &[Answer], truth: f64, level: f64, least: f64, most: f64) -> bool {
-    let trials = answers.len() as u64;
-    let covered = answers.iter().map(|answer| answer.interval(level).unwrap());
-    let covered = covered.filter(|interval| interval.lower <= truth && truth <= interval.upper).count() as u64;
-    clopper_pearson_lower(covered, trials, 1.0 - FALSE_ALARM) <= most
-        && clopper_pearson_upper(covered, trials, 1.0 - FALSE_ALARM) >= least
-}
-
 fn plans() -> Vec<Plan> {
     vec![
         builder().noise(NoiseKind::Laplace).nonzeros(1).width(1024).build().unwrap(),
@@ -137,9 +102,7 @@ fn answers_are_unbiased_and_intervals_cover_what_they_say() {
         for (level, least, most) in [(0.5, 0.48, 0.54), (0.95, 0.93, 0.97), (0.99, 0.98, 1.0)] {
             assert!(covers(&answers, truth, level, least, most), "{level} {}", plan.explanation());
         }
-        let narrow: Vec<Answer> =
-            answers.iter().map(|answer| Answer { standard_error: 0.8 * answer.standard_error, ..*answer }).collect();
-        assert!(!covers(&narrow, truth, 0.95, 0.93, 0.97));
+        assert!(!covers(&scaled(&answers, 0.8), truth, 0.95, 0.93, 0.97));
     }
 }
 
@@ -221,9 +184,7 @@ fn intervals_of_a_heavy_key_and_beside_it_cover() {
         for level in [0.8, 0.95, 0.99] {
             assert!(covers(&answers, truth, level, level - 0.005, 1.0), "{level} {truth}");
         }
-        let narrow: Vec<Answer> =
-            answers.iter().map(|answer| Answer { standard_error: 0.2 * answer.standard_error, ..*answer }).collect();
-        assert!(!covers(&narrow, truth, 0.95, 0.945, 1.0));
+        assert!(!covers(&scaled(&answers, 0.2), truth, 0.95, 0.945, 1.0));
     }
 }
 

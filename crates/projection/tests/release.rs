@@ -3,23 +3,22 @@
 //! Statistical tests are seeded, so one that passes keeps passing. Their false alarm, had the seed been drawn, is 10⁻⁶
 //! each: 4.9 standard deviations of what is compared. Each has a twin, wrong on purpose, that the same test rejects.
 
+mod common;
+
 use chacha20::ChaCha12Rng;
+use common::{DEVIATIONS, FALSE_ALARM, covers, errors_are, histogram, list, mean, scaled};
 use proptest::{prelude::*, test_runner::RngSeed};
 use rand::SeedableRng;
 use rayon::prelude::*;
 use std::num::{NonZeroU32, NonZeroU128};
 use tamis_noise::gaussian_calibration::{add_remove, concentrated};
 use tamis_noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries, Scale};
-use tamis_oracle::statistics::{binomial_upper_quantile, clopper_pearson_lower, clopper_pearson_upper};
+use tamis_oracle::statistics::binomial_upper_quantile;
 use tamis_projection::release::{l1_sensitivity, squared_l2_sensitivity};
 use tamis_projection::{
     Answer, Builder, Noise, NoiseKind, Plan, ProjectionError, ProjectionRelease, Rule, Seed, Shape, SignFamily, Sketch,
 };
 use tamis_queries::{ContributionBound, Element, Fingerprint, FingerprintKey, Histogram, SparseQuery};
-
-/// Of each test, and the standard deviations that it stands for.
-const FALSE_ALARM: f64 = 1e-6;
-const DEVIATIONS: f64 = 4.9;
 
 fn pure(epsilon: f64) -> Budget {
     Budget::pure(Epsilon::new(epsilon).unwrap())
@@ -31,18 +30,6 @@ fn approximate() -> Budget {
 
 fn add_remove_builder(budget: Budget) -> Builder {
     ProjectionRelease::builder(budget, Neighbours::AddRemove, 1)
-}
-
-fn histogram(counts: impl IntoIterator<Item = (u64, i64)>) -> Histogram {
-    let mut builder = Histogram::builder();
-    for (key, count) in counts {
-        builder.add(Fingerprint::raw(key), count).unwrap();
-    }
-    builder.build()
-}
-
-fn list(keys: impl IntoIterator<Item = u64>) -> SparseQuery {
-    SparseQuery::count(keys.into_iter().map(Fingerprint::raw))
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {
@@ -226,21 +213,6 @@ fn exact_variance(plan: &Plan, data: &Histogram, query: &SparseQuery) -> f64 {
     predicted.powi(2) - 2.0 * own / f64::from(plan.shape().width())
 }
 
-fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
-    values.clone().sum::<f64>() / values.count() as f64
-}
-
-/// Whether the errors have mean 0 and this variance.
-///
-/// The mean of R squared errors has a relative standard deviation of √((κ + 2)/R); κ, the excess kurtosis, is at most 2 in
-/// the cases below. So at R = 20 000 what is 7 % off in variance is noticed; 5 % may not be.
-fn errors_are(errors: &[f64], variance: f64) -> bool {
-    let trials = errors.len() as f64;
-    let biased = mean(errors.iter().copied()).abs() > DEVIATIONS * (variance / trials).sqrt();
-    let squares = mean(errors.iter().map(|error| error * error));
-    !biased && (squares / variance - 1.0).abs() < DEVIATIONS * (4.0 / trials).sqrt()
-}
-
 fn plans() -> Vec<Plan> {
     vec![
         add_remove_builder(pure(1.0)).nonzeros(1).width(1024).build().unwrap(),
@@ -283,20 +255,6 @@ fn answers_are_unbiased_and_err_as_predicted() {
         assert!((squares / stated - 1.0).abs() < 0.02, "{plan:?}: {squares} {stated}");
         assert!(stated >= variance && stated < 1.1 * variance, "{stated} {variance}");
     }
-}
-
-/// Whether so many of the trials are consistent with a coverage between the two.
-fn covers(answers: &[Answer], truth: f64, level: f64, least: f64, most: f64) -> bool {
-    let trials = answers.len() as u64;
-    let covered = answers.iter().map(|answer| answer.interval(level).unwrap());
-    let covered = covered.filter(|interval| interval.lower <= truth && truth <= interval.upper).count() as u64;
-    clopper_pearson_lower(covered, trials, 1.0 - FALSE_ALARM) <= most
-        && clopper_pearson_upper(covered, trials, 1.0 - FALSE_ALARM) >= least
-}
-
-/// The same with other standard errors.
-fn scaled(answers: &[Answer], factor: f64) -> Vec<Answer> {
-    answers.iter().map(|answer| Answer { standard_error: factor * answer.standard_error, ..*answer }).collect()
 }
 
 /// Power: at 10 000 trials a coverage of 93.8 % or 96.6 % in place of 95 % is noticed.

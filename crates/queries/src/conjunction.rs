@@ -164,6 +164,7 @@ impl Columns {
     pub fn parse_bits(&self, text: &str) -> Result<u128, BitsError> {
         let width = self.width();
         let refusal = BitsError::Digits { width };
+        // Lossless: at most 128 columns.
         if text.len() != width.div_ceil(4) as usize {
             return Err(refusal);
         }

@@ -62,6 +62,7 @@ impl Grid {
     }
 
     fn units_per_one(self) -> Rational {
+        // Lossless: at most 30 bits.
         Rational::from(UBig::ONE << self.bits as usize)
     }
 

@@ -1,7 +1,7 @@
 //! Answers on standard output.
 
 use crate::failure::Failure;
-use crate::output::{Format, note, percentage, printable, rule_word, write};
+use crate::output::{Format, csv, lines, note, percentage, printable, rounded, rule_word, write};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -56,8 +56,8 @@ impl Report {
         let begun = std::mem::replace(&mut self.begun, true);
         let bytes = match self.format {
             Format::Text => self.table(&records, !begun).into_bytes(),
-            Format::Json => json(&records)?,
-            Format::Csv => csv(&records, !begun)?,
+            Format::Json => lines(&records)?,
+            Format::Csv => rows(&records, !begun)?,
         };
         Ok(write(&bytes)?)
     }
@@ -81,8 +81,7 @@ impl Report {
     }
 
     fn table(&self, records: &[Record], head: bool) -> String {
-        let level = percentage(self.level);
-        let head = head.then(|| ["query", "keys", "answer", "±", "from", "to", "rule"].map(str::to_owned));
+        let title = ["query", "keys", "answer", "±", "from", "to", "rule"].map(str::to_owned);
         let rows = records.iter().map(|record| {
             let half = (record.upper - record.lower) / 2.0;
             let number = |value: f64| rounded(value, half);
@@ -90,12 +89,13 @@ impl Report {
             let [value, half, lower, upper] = numbers;
             [printable(record.name), record.keys.to_string(), value, half, lower, upper, record.rule.to_owned()]
         });
-        let rows: Vec<[String; 7]> = head.clone().into_iter().chain(rows).collect();
+        let rows: Vec<[String; 7]> = head.then_some(title).into_iter().chain(rows).collect();
         let widths: [usize; 7] =
             std::array::from_fn(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0));
         let mut text = String::new();
-        if head.is_some() {
-            text += &format!("{level} intervals of projection and noise; they do not include sampling error\n\n");
+        if head {
+            let level = percentage(self.level);
+            let _ = writeln!(text, "{level} intervals of projection and noise; they do not include sampling error\n");
         }
         for [name, numbers @ .., rule] in &rows {
             let _ = write!(text, "{name:<width$}", width = widths[0]);
@@ -129,48 +129,21 @@ impl Report {
     }
 }
 
-/// An object a line.
-fn json(records: &[Record]) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    for record in records {
-        serde_json::to_writer(&mut bytes, record)?;
-        bytes.push(b'\n');
-    }
-    Ok(bytes)
-}
-
 const COLUMNS: [&str; 9] = ["name", "keys", "value", "standard_error", "lower", "upper", "level", "source", "rule"];
 
 /// A row each, after a header if wanted.
-fn csv(records: &[Record], head: bool) -> io::Result<Vec<u8>> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    if head {
-        writer.write_record(COLUMNS)?;
-    }
-    for record in records {
-        let numbers = [record.value, record.standard_error, record.lower, record.upper, record.level];
-        let [value, error, lower, upper, level] = numbers.map(|number| number.to_string());
-        let keys = record.keys.to_string();
-        writer.write_record([
-            record.name,
-            &keys,
-            &value,
-            &error,
-            &lower,
-            &upper,
-            &level,
-            record.source,
-            record.rule,
-        ])?;
-    }
-    // Cannot fail: a vector takes every byte.
-    Ok(writer.into_inner().expect("memory is writable"))
-}
-
-/// With a digit after the point only where the error is small enough for it to say something.
-fn rounded(value: f64, error: f64) -> String {
-    let digits = usize::from(error < 10.0);
-    let text = format!("{value:.digits$}");
-    // What rounds to 0 is not below it.
-    if text.parse() == Ok(0.0) { text.trim_start_matches('-').to_owned() } else { text }
+fn rows(records: &[Record], head: bool) -> io::Result<Vec<u8>> {
+    csv(|writer| {
+        if head {
+            writer.write_record(COLUMNS)?;
+        }
+        for record in records {
+            let numbers = [record.value, record.standard_error, record.lower, record.upper, record.level];
+            let [value, error, lower, upper, level] = numbers.map(|number| number.to_string());
+            let keys = record.keys.to_string();
+            let (name, source, rule) = (record.name, record.source, record.rule);
+            writer.write_record([name, &keys, &value, &error, &lower, &upper, &level, source, rule])?;
+        }
+        Ok(())
+    })
 }

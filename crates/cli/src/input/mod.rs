@@ -41,6 +41,7 @@ pub use lines::Lines;
 pub use table::{Role, Table};
 
 use crate::failure::Failure;
+use crate::output::quoted;
 use crate::progress::Progress;
 use std::fmt;
 use std::fs::File;
@@ -290,9 +291,9 @@ fn suggestion_by_name(names: &[String], wanted: &str) -> String {
     let Some(nearest) = nearest(names, wanted) else {
         return format!("none of its {} columns has a name like that", names.len());
     };
-    let listed: Vec<String> = names.iter().take(LISTED).map(|name| format!("{name:?}")).collect();
+    let listed = quoted(&names[..names.len().min(LISTED)]);
     let more = if names.len() > LISTED { format!(" and {} more", names.len() - LISTED) } else { String::new() };
-    format!("did you mean {nearest:?}? the columns are {}{more}", listed.join(", "))
+    format!("did you mean {nearest:?}? the columns are {listed}{more}")
 }
 
 /// The name that is most like the wanted one, if one is.

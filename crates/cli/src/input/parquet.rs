@@ -2,6 +2,7 @@
 
 use super::{Columns, Place, Role, Row, Rows, Source, position, suggestion_by_name};
 use crate::failure::Failure;
+use crate::output::quoted;
 use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -214,11 +215,6 @@ fn in_csv(field: &Field) -> Cow<'_, str> {
         Field::Decimal(_) => Cow::Owned(field.to_string().trim_end_matches('.').to_owned()),
         other => Cow::Owned(other.to_string()),
     }
-}
-
-/// Names in a message.
-fn quoted(names: &[String]) -> String {
-    names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The number itself, and not the shortest decimal that names it: two of those may lie further apart than the numbers do,

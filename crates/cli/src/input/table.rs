@@ -8,7 +8,7 @@ use std::io::BufRead;
 /// What the cells of a column are for. A text file need not know; of Parquet, other types are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// They name something: text, whole numbers, dates and times.
+    /// They name something: text, whole numbers, decimals, dates.
     Name,
     /// They are numbers.
     Number,

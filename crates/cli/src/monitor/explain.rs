@@ -3,14 +3,13 @@
 use super::report::{alpha, guarantee, length, privacy, vacuity};
 use super::{Request, Variant};
 use crate::failure::Failure;
-use crate::output::{Format, percentage, plural, weak};
+use crate::output::{Format, csv, line, percentage, plural, weak, write};
 use serde::Serialize;
 use std::fmt::{self, Display};
-use std::io::{self, Write};
 use tamis::noise::discrete_laplace::margin;
 use tamis::noise::sparse_vector::accuracy::{least_epsilon, theorem_3_26, theorem_3_28};
 use tamis::noise::sparse_vector::{Plan, Setting};
-use tamis::noise::{Budget, Neighbours, Rational, Scale};
+use tamis::noise::{Budget, Rational, Scale};
 
 /// Version of the JSON object.
 const SCHEMA: &str = "tamis.monitor.explain/1";
@@ -96,23 +95,11 @@ struct StatedColumn {
 /// Prints the explanation on standard output.
 pub fn print(request: &Request, plan: &Plan, format: Format) -> Result<(), Failure> {
     let explanation = explain(request, plan);
-    let bytes = match format {
-        Format::Text => explanation.to_string().into_bytes(),
-        Format::Json => {
-            let mut text = serde_json::to_vec(&explanation).map_err(io::Error::from)?;
-            text.push(b'\n');
-            text
-        }
-        Format::Csv => {
-            let mut writer = csv::Writer::from_writer(Vec::new());
-            for row in &explanation.variants {
-                writer.serialize(row).map_err(io::Error::from)?;
-            }
-            // Cannot fail: a vector takes every byte.
-            writer.into_inner().expect("memory is writable")
-        }
-    };
-    io::stdout().write_all(&bytes)?;
+    match format {
+        Format::Text => write(explanation.to_string().as_bytes())?,
+        Format::Json => line(&explanation)?,
+        Format::Csv => write(&csv(|writer| explanation.variants.iter().try_for_each(|row| writer.serialize(row)))?)?,
+    }
     Ok(())
 }
 
@@ -249,10 +236,7 @@ fn column(request: &Request, alpha: u64) -> Column {
 ///
 /// A unit that touches R rows moves the column by at most R·S in L1 norm; one that is replaced leaves R rows and enters R.
 fn column_error(request: &Request, rows_per_unit: u64) -> (f64, u64) {
-    let touched = match request.setting.neighbours {
-        Neighbours::AddRemove => rows_per_unit,
-        Neighbours::Substitute => rows_per_unit.saturating_mul(2),
-    };
+    let touched = rows_per_unit.saturating_mul(request.setting.neighbours.rows_moved());
     let rows = Rational::from(touched.min(request.queries.get()));
     let scale =
         rows * Rational::from(request.setting.sensitivity.get()) / request.setting.budget.epsilon().as_rational();

@@ -3,7 +3,7 @@
 use super::report::Alert;
 use super::request::Request;
 use crate::failure::Failure;
-use crate::output::{Format, line, note, printable, row, write};
+use crate::output::{Format, aligned, fact_rows, line, note, object, printable, write};
 use crate::state::{self, Kind, Part, StateFile};
 use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
@@ -70,10 +70,8 @@ impl Run {
         }
         let file = StateFile::open(path, quiet)?;
         file.expect(Kind::Monitor)?;
-        let run = Self::read(file)?.0;
-        // Cannot fail: it was just read from one.
-        let file = run.kept.as_ref().expect("a state");
         let watched: Watched = file.json(WATCHED, 0)?;
+        let run = Self::read(file)?.0;
         if run.gate.plan() != plan || run.gate.threshold() != request.threshold || watched != Watched::of(request) {
             return Err(Failure::input(
                 format_args!("{} keeps a run that was begun with other arguments", path.display()),
@@ -102,8 +100,8 @@ impl Run {
         if let Some(path) = path {
             let mut id = [0; 16];
             rng.fill_bytes(&mut id);
-            let parts = vec![Part::json(WATCHED, 0, &Watched::of(request))?, run.position()?];
-            state::create(path, Kind::Monitor, u128::from_le_bytes(id), parts, quiet)?;
+            let parts = [Part::json(WATCHED, 0, &Watched::of(request))?, run.position()?];
+            state::create(path, Kind::Monitor, u128::from_le_bytes(id), &parts, quiet)?;
             note(quiet, &format!("keeping this run in {}: as secret as the data", path.display()));
             // Another process may have been faster to use it: what counts is what is there.
             let kept = Self::find(Some(path), plan, request, true)?;
@@ -185,11 +183,7 @@ pub fn describe(file: StateFile, format: Format) -> Result<(), Failure> {
     let alerts: Vec<ShownAlert> = alerts.into_iter().map(alert).collect();
     match format {
         Format::Text => {
-            let mut text = format!("{shown}: a run of `tamis monitor`, its checksums hold\n\n");
-            let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-            for (name, fact) in &facts {
-                text += &format!("{name:<width$}  {}\n", printable(fact));
-            }
+            let mut text = format!("{shown}: a run of `tamis monitor`, its checksums hold\n\n{}", aligned(&facts));
             if !alerts.is_empty() {
                 text += "\nalerts\n";
             }
@@ -200,14 +194,8 @@ pub fn describe(file: StateFile, format: Format) -> Result<(), Failure> {
             }
             write(text.as_bytes())?;
         }
-        Format::Json => {
-            let facts = facts.into_iter().map(|(name, fact)| (name.to_owned(), fact.into())).collect();
-            line(&Shown { schema: SCHEMA, facts, alerts })?;
-        }
-        Format::Csv => {
-            row(&["name", "value"])?;
-            facts.iter().try_for_each(|(name, fact)| row(&[name, fact]))?;
-        }
+        Format::Json => line(&Shown { schema: SCHEMA, facts: object(facts), alerts })?,
+        Format::Csv => fact_rows(&facts)?,
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::Request;
 use super::kept::Run;
 use crate::output::{Format, line, note, percentage, plural, printable, row, weak, write};
 use serde::Serialize;
-use std::io::{self, Write};
+use std::io;
 use tamis::noise::sparse_vector::accuracy::{Meaning, meaning};
 use tamis::noise::sparse_vector::{Plan, Report as Carries};
 use tamis::noise::{Neighbours, StreamKind};
@@ -27,8 +27,6 @@ pub struct Report<'a> {
     format: Format,
     quiet: bool,
     alerts: u32,
-    /// How many rows were answered.
-    pub answered: u64,
 }
 
 #[derive(Serialize)]
@@ -71,12 +69,11 @@ enum Event<'a> {
 
 impl<'a> Report<'a> {
     pub fn new(request: &'a Request, plan: &'a Plan, format: Format, quiet: bool) -> Self {
-        Self { request, plan, format, quiet, alerts: 0, answered: 0 }
+        Self { request, plan, format, quiet, alerts: 0 }
     }
 
     /// Goes on counting where a run stopped.
     pub fn resume(&mut self, run: &Run) {
-        self.answered = run.answered;
         self.alerts = self.request.setting.hits.get() - run.gate.hits_left();
         if run.answered > 0 {
             let (values, alerts) = (plural(run.answered, "value"), plural(self.alerts.into(), "alert"));
@@ -129,13 +126,13 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// Prints an alert at once.
-    pub fn alert(&mut self, alert: &Alert) -> io::Result<()> {
+    /// Prints an alert at once: of the row that was answered last.
+    pub fn alert(&mut self, alert: &Alert, answered: u64) -> io::Result<()> {
         self.alerts += 1;
         let value = alert.value.map(|value| self.request.grid.value(value));
         match self.format {
             Format::Text => {
-                let place = alert.label.as_deref().map_or_else(|| format!("row {}", self.answered), printable);
+                let place = alert.label.as_deref().map_or_else(|| format!("row {answered}"), printable);
                 let (subject, hits) = (self.request.subject(), self.request.setting.hits.get());
                 let what = match value {
                     None => format!("reached {}", self.request.grid.value(self.request.threshold)),
@@ -150,13 +147,13 @@ impl<'a> Report<'a> {
             }
             Format::Json => line(&Event::Alert {
                 schema: SCHEMA,
-                row: self.answered,
+                row: answered,
                 label: alert.label.as_deref(),
                 alert: self.alerts,
                 value,
             }),
             Format::Csv => row(&[
-                &self.answered.to_string(),
+                &answered.to_string(),
                 alert.label.as_deref().unwrap_or_default(),
                 &self.alerts.to_string(),
                 &value.map_or_else(String::new, |value| value.to_string()),
@@ -165,14 +162,14 @@ impl<'a> Report<'a> {
     }
 
     /// Closes the output of a run that came to its end. JSON lines without an end are of a run that failed.
-    pub fn end(&self) -> io::Result<()> {
+    pub fn end(&self, answered: u64) -> io::Result<()> {
         if self.format != Format::Json {
             return Ok(());
         }
         let setting = self.plan.setting();
         line(&Event::End {
             schema: SCHEMA,
-            answered: self.answered,
+            answered,
             alerts: self.alerts,
             halted: self.alerts == setting.hits.get(),
             epsilon: setting.budget.epsilon().to_string(),
@@ -181,16 +178,16 @@ impl<'a> Report<'a> {
     }
 
     /// Says where the run stopped, however it did, and what it cost.
-    pub fn account(&self) {
+    pub fn account(&self, answered: u64) {
         let hits = self.request.setting.hits.get();
-        let values = plural(self.answered, "value");
+        let values = plural(answered, "value");
         self.note(&if self.alerts == hits {
             format!("stopped reading after {values}: all alerts are used")
         } else {
             format!("stopped after {values}: {} of {} used", self.alerts, plural(u64::from(hits), "alert"))
         });
         let stated = self.request.queries.get();
-        if self.answered > stated {
+        if answered > stated {
             self.note(&format!(
                 "accuracy was stated for {}; privacy holds for all, but give a larger --queries next time",
                 plural(stated, "value")
@@ -204,10 +201,7 @@ impl<'a> Report<'a> {
     }
 
     fn note(&self, text: &str) {
-        if !self.quiet {
-            // If standard error is closed, nobody wants to know.
-            let _ = writeln!(io::stderr(), "{text}");
-        }
+        note(self.quiet, text);
     }
 }
 

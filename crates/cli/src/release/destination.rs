@@ -1,6 +1,7 @@
 //! Where a release is written: whole, or not at all.
 
 use crate::failure::Failure;
+use crate::folder;
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -20,10 +21,7 @@ impl Destination {
     /// Finds out before any data is read. `inputs` are not to be overwritten.
     pub fn check(path: &Path, force: bool, inputs: &[&Path]) -> Result<Self, Failure> {
         let shown = path.display();
-        let folder = match path.parent() {
-            Some(folder) if folder != Path::new("") => folder.to_owned(),
-            _ => PathBuf::from("."),
-        };
+        let folder = folder::of(path).to_owned();
         if path == Path::new("-") || path.file_name().is_none() || path.is_dir() {
             return Err(Failure::input(
                 format_args!("--out: {shown} is not the name of a file"),
@@ -61,7 +59,6 @@ impl Destination {
                 "make it before, or give a folder that exists",
             ));
         }
-        let destination = |permissions| Self { path: path.to_owned(), folder: folder.clone(), permissions, force };
         // Empty, and taken away again at once: to know that one can be made, and how readable it is.
         let probe = probe(&folder).map_err(|error| {
             let (folder, kind) = (folder.display(), error.kind());
@@ -70,7 +67,8 @@ impl Destination {
                 "give a folder that can be written to",
             )
         })?;
-        let destination = destination(present.map_or(probe, |present| present.permissions()));
+        let permissions = present.map_or(probe, |present| present.permissions());
+        let destination = Self { path: path.to_owned(), folder, permissions, force };
         destination.left_over().map_or(Ok(destination), |left| Err(interrupted(&left)))
     }
 
@@ -117,9 +115,7 @@ impl Destination {
         let file = named.map_err(|refused| refused.error)?;
         // It is released. That others can read it, and that the name is durable, is as well as the system can do.
         let _ = file.set_permissions(self.permissions.clone());
-        if let Ok(folder) = File::open(&self.folder) {
-            let _ = folder.sync_all();
-        }
+        folder::sync(&self.folder);
         Ok(bytes)
     }
 

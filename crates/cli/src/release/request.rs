@@ -3,11 +3,11 @@
 use super::{Arguments, HeavyChoice, NoiseChoice, SignsKind};
 use crate::arguments::{beta, budget, neighbours, number, queries, whole, wrong};
 use crate::failure::Failure;
-use crate::records::{Records, Unit};
+use crate::records::Records;
 use tamis::noise::composition::CompositionError;
 use tamis::noise::stability::StabilityError;
 use tamis::noise::{Beta, Budget, Neighbours, Queries};
-use tamis::projection::{Builder, HeavyKeys, NoiseKind, Plan, ProjectionError, ProjectionRelease};
+use tamis::projection::{Builder, HeavyKeys, NoiseKind, Plan, ProjectionError, ProjectionRelease, Unit};
 
 /// What was asked for, checked, and the plan for it.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Request {
         Ok(Self {
             assumed,
             delta_unspent: !budget.delta().is_zero() && plan.cost().delta().is_zero(),
-            publish_records: publish_records(arguments, &records.unit, &plan)?,
+            publish_records: publish_records(arguments, &records.released_unit(), &plan)?,
             plan,
             records,
             confidence: confidence(arguments)?,
@@ -57,7 +57,7 @@ impl Request {
 
 /// Whether n is to be published. It may be only if all neighbours have as many: units are replaced and are one record each.
 fn publish_records(arguments: &Arguments, unit: &Unit, plan: &Plan) -> Result<bool, Failure> {
-    let is_public = plan.neighbours() == Neighbours::Substitute && plan.rows_per_unit() == 1 && *unit == Unit::Row;
+    let is_public = plan.neighbours() == Neighbours::Substitute && unit.is_one_record(plan.rows_per_unit());
     if arguments.publish_records && !is_public {
         return Err(Failure::refused(
             "--publish-records: the exact number of records tells whether somebody is among them",

@@ -4,8 +4,8 @@ use super::report::{Answered, Report};
 use super::stored::{Description, Engine, Kept, Table};
 use crate::failure::Failure;
 use crate::input::Source;
-use crate::output::{Format, note, plural};
-use crate::questions::{Question, Questions};
+use crate::output::{Format, note};
+use crate::questions::{self, Question, Questions};
 use crate::state::{Kind as StateKind, Part, StateFile};
 use rand::rngs::ThreadRng;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -73,22 +73,23 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     file.expect(StateKind::Session)?;
     let description = Description::read(&file)?;
     let keys = description.keys(&file)?;
-    let data = Table::of_parts(&file, &description, &keys)?.data(&keys)?;
+    let data = Table::of_parts(&file, &description, &keys)?.into_data(&keys)?;
     let transcript = Kept::all(&file)?.into_iter().map(|kept| kept.entry).collect();
     let engine = Engine::resume(&file, &description, transcript, &data)?;
     let setting = engine.plan().setting();
     let report = Report::new(1.0 - setting.beta.get(), setting.records, arguments.format);
-    let asker =
-        Asker { engine, file, report, keys: &keys, unchecked: arguments.unchecked, waiting: Waiting::default() };
+    let Arguments { unchecked, quiet, .. } = arguments;
+    let waiting = Waiting::default();
+    let asker = Asker { engine, file, report, keys: &keys, unchecked, quiet, is_charged: false, waiting };
     let source = Source::of(arguments.queries.as_deref().unwrap_or("-".as_ref()));
     if !arguments.list.is_empty() {
-        return asker.all(Questions::of_lists(&arguments.list, &keys, arguments.quiet)?, BATCH, arguments.quiet);
+        return asker.all(questions::of_lists(&arguments.list, &keys, quiet)?, BATCH);
     }
     if source == Source::Stdin && io::stdin().is_terminal() {
-        return asker.prompt(arguments.quiet);
+        return asker.prompt();
     }
     let batch = if source.is_regular_file() { BATCH } else { 1 };
-    asker.all(Questions::of_file(&source, &keys)?, batch, arguments.quiet)
+    asker.all(questions::of_file(&source, &keys)?, batch)
 }
 
 /// Answers that are kept together, where nobody waits for them one by one.
@@ -101,6 +102,9 @@ struct Asker<'data> {
     report: Report,
     keys: &'data Keys,
     unchecked: bool,
+    quiet: bool,
+    /// Whether the state says that what is drawn now is used up.
+    is_charged: bool,
     waiting: Waiting,
 }
 
@@ -109,19 +113,20 @@ struct Asker<'data> {
 struct Waiting {
     answered: Vec<Answered>,
     parts: Vec<Part>,
+    is_corrected: bool,
 }
 
 impl Asker<'_> {
-    /// Answers queries in order. Those before the first that fails are given.
-    fn all(mut self, questions: Questions, batch: usize, quiet: bool) -> Result<(), Failure> {
+    /// Answers queries in order, up to so many at a time. Those before the first that fails are given.
+    fn all(mut self, questions: Questions, batch: usize) -> Result<(), Failure> {
         let mut rng = rand::rng();
         for question in questions {
-            let asked = question.and_then(|question| self.ask(question, &mut rng));
-            if asked.is_err() || self.waiting.answered.len() >= batch {
+            let asked = question.and_then(|question| self.ask(question, batch, &mut rng));
+            if asked.is_err() || self.waiting.answered.len() >= batch || self.waiting.is_corrected {
                 self.give()?;
             }
             if asked.is_err() {
-                self.account(quiet);
+                self.account();
                 return asked;
             }
         }
@@ -129,19 +134,25 @@ impl Asker<'_> {
         if !self.report.has_begun() {
             return Err(Failure::input("there are no queries", "give at least one, a JSON object on a line"));
         }
-        self.account(quiet);
+        self.account();
         Ok(())
     }
 
-    /// Draws the answer to a query. Nothing of it is known to anybody yet.
-    fn ask(&mut self, question: Question, rng: &mut ThreadRng) -> Result<(), Failure> {
+    /// Draws the answer to a query. It is paid for before: if it could not be kept, that might tell what it was.
+    fn ask(&mut self, question: Question, batch: usize, rng: &mut ThreadRng) -> Result<(), Failure> {
         let place = question.place().to_owned();
         let (name, query) = question.adaptive(self.keys);
+        if !self.is_charged && self.engine.left() > 0 {
+            self.file.commit(&[self.engine.charged_head(batch as u64, rng)?])?;
+            self.is_charged = true;
+        }
         let answer = self.engine.answer(&query, rng).map_err(|refusal| refused(&place, &refusal))?;
         if !answer.is_repeated {
             self.waiting.parts.push(self.engine.last(&name)?);
             if answer.source == From::Data && self.engine.corrections() > 0 {
                 self.waiting.parts.push(self.engine.learned(&query)?);
+                // One was charged: another would not be.
+                self.waiting.is_corrected = true;
             }
         }
         if answer.source == From::Unchecked && answer.bound.is_none() && !self.unchecked {
@@ -158,37 +169,34 @@ impl Asker<'_> {
 
     /// Keeps what waits, and then prints it.
     fn give(&mut self) -> Result<(), Failure> {
-        let Waiting { answered, mut parts } = std::mem::take(&mut self.waiting);
-        if !parts.is_empty() {
+        let Waiting { answered, mut parts, .. } = std::mem::take(&mut self.waiting);
+        if self.is_charged || !parts.is_empty() {
             parts.push(self.engine.head()?);
             self.file.commit(&parts)?;
+            self.is_charged = false;
         }
         self.report.answers(&answered)
     }
 
     /// Says what is left.
-    fn account(&self, quiet: bool) {
-        let (plan, asked) = (self.engine.plan(), self.engine.transcript().len() as u64);
-        let (stated, left) = (plan.setting().queries.get(), self.engine.left());
-        let of = match plan.updates() {
-            Some(updates) => format!("{left} of {} left", plural(updates.get().into(), "correction")),
-            None => format!("{left} of {} left", plural(stated, "answer")),
-        };
+    fn account(&self) {
+        let (stated, asked) = (self.engine.plan().setting().queries.get(), self.engine.transcript().len() as u64);
+        let left = self.engine.left_of_all();
         let queries = if asked == 1 { "query" } else { "queries" };
-        note(quiet, &format!("asked {asked} different {queries} in all; {of}"));
+        note(self.quiet, &format!("asked {asked} different {queries} in all; {left} left"));
         if asked > stated {
-            note(quiet, &format!("the guarantee was for {stated}: the answers beyond have no bound"));
+            note(self.quiet, &format!("the guarantee was for {stated}: the answers beyond have no bound"));
         }
     }
 
     /// Asks somebody at a terminal. A mistake is said and forgiven.
-    fn prompt(mut self, quiet: bool) -> Result<(), Failure> {
+    fn prompt(mut self) -> Result<(), Failure> {
         let mut rng = rand::rng();
         let how = match self.keys.kind() {
             KeyKind::Bits(_) => "a conjunction as {\"literal\": true, …}",
             KeyKind::Text => "keys with commas between them",
         };
-        note(quiet, &format!("Ask {how}, or a query as a JSON object; an empty line ends."));
+        note(self.quiet, &format!("Ask {how}, or a query as a JSON object; an empty line ends."));
         for number in 1.. {
             let _ = write!(io::stderr(), "? ");
             let mut line = String::new();
@@ -197,14 +205,14 @@ impl Asker<'_> {
                 break;
             }
             let line = line.trim_end_matches(['\n', '\r']);
-            let asked = Question::typed(line, number, self.keys).and_then(|question| self.ask(question, &mut rng));
+            let asked = Question::typed(line, number, self.keys).and_then(|question| self.ask(question, 1, &mut rng));
             self.give()?;
             match asked {
                 Err(Failure::Input(complaint)) => note(false, &complaint.to_string()),
                 asked => asked?,
             }
         }
-        self.account(quiet);
+        self.account();
         Ok(())
     }
 }

@@ -43,7 +43,8 @@ is an upper bound that you state, and accuracy rests on it, privacy never. Rows,
 The state holds the data that is answered from, and the noisy threshold: it is as secret as the data, and made for its owner \
 alone (mode 0600). Of two copies only the newer may be used: an older one that is put back is refused where the newer was used \
 before, by a number kept in $XDG_STATE_HOME/tamis or ~/.local/state/tamis. Putting back both cannot be detected. Keep it on a \
-local disk, and where a crash has left a file FILE-journal beside it, move both: the next run puts the state in order.
+local disk, and where a crash has left a file FILE-journal beside it, move both: the next run puts the state in order. A \
+creation that is killed may leave a file .tamis-….partial beside FILE: it holds the data and was never answered from, so delete it.
 
 Exit codes: 0 done; 1 refused on privacy grounds, or because the guarantee is vacuous (--yes); 2 usage or bad input; \
 3 internal error, or a disk that failed: nothing is spent then unless the state is there.";
@@ -151,7 +152,7 @@ impl Kind {
 
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let request = Request::check(&arguments)?;
-    let explanation = Explanation::of(&request, arguments.explain)?;
+    let explanation = Explanation::of(&request, arguments.explain);
     let (Some(data), Some(path), false) = (&arguments.data, &arguments.state, arguments.explain) else {
         return explanation.print(arguments.format);
     };
@@ -166,7 +167,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     // Seeded by the operating system, and cryptographic: there is no flag for a seed.
     let contents = make(&request, &source, path, arguments.quiet, &mut rand::rng())?;
     if !arguments.quiet {
-        account(&request, &contents, path)?;
+        account(&request, &contents, path);
     }
     match arguments.format {
         Format::Text => Ok(()),
@@ -199,20 +200,17 @@ fn make<R: CryptoRng + ?Sized>(
     quiet: bool,
     rng: &mut R,
 ) -> Result<Contents, Failure> {
-    let mut fingerprint_key = [0; 16];
-    rng.fill_bytes(&mut fingerprint_key);
-    let keys = request.records.keys(FingerprintKey::new(fingerprint_key))?;
+    let keys = request.records.keys(FingerprintKey::new(random(rng)))?;
     let progress = Progress::new(quiet);
     let read = Table::read(&request.records, request.setting.rows_per_unit, &keys, source, &progress);
     progress.finish();
     let (table, contents) = read?;
-    let data = table.data(&keys)?;
-    let description = Description::new(request, &keys, &table)?;
-    let engine = begin(request, &data, rng).map_err(|refusal| unsuitable(&refusal))?;
-    let mut parts = vec![Part::json(Description::PART, 0, &description)?];
+    let mut parts = vec![Part::json(Description::PART, 0, &Description::new(request, &keys, &table))?];
     parts.extend(table.parts());
+    let data = table.into_data(&keys)?;
+    let engine = begin(request, &data, rng).map_err(|refusal| unsuitable(&refusal))?;
     parts.extend(engine.first_parts(&keys, &request.records)?);
-    state::create(path, StateKind::Session, u128::from_le_bytes(random(rng)), parts, quiet)?;
+    state::create(path, StateKind::Session, u128::from_le_bytes(random(rng)), &parts, quiet)?;
     Ok(contents)
 }
 
@@ -244,10 +242,10 @@ fn unsuitable(refusal: &Refusal) -> Failure {
 }
 
 /// Tells the curator what was spent, and on what.
-fn account(request: &Request, contents: &Contents, path: &Path) -> Result<(), Failure> {
+fn account(request: &Request, contents: &Contents, path: &Path) {
     let shown = path.display();
     note(false, &format!("wrote     {shown}: as secret as the data"));
-    let cost = request.planned.cost().map_err(|error| Failure::refused(error, "give a smaller --epsilon"))?;
+    let cost = &request.cost;
     note(false, &format!("spent     {cost}: add it to whatever else is, was or will be released of the same data"));
     let dropped = match request.records.unit.bounded() {
         true => format!(", {} of them dropped by --max-rows", contents.dropped),
@@ -259,5 +257,4 @@ fn account(request: &Request, contents: &Contents, path: &Path) -> Result<(), Fa
         note(false, "private   that is more than --records: privacy holds, the guarantee does not");
     }
     note(false, &format!("next      tamis session ask {shown}"));
-    Ok(())
 }

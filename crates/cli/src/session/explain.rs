@@ -8,6 +8,7 @@ use serde::Serialize;
 use std::fmt;
 use std::path::Path;
 use tamis::interactive::Plan;
+use tamis::projection::Rule;
 
 /// Version of the JSON object.
 const SCHEMA: &str = "tamis.session/1";
@@ -44,7 +45,13 @@ pub struct Explanation {
     survives_exhaustion: bool,
     /// Of the release of a guarded session, for queries not chosen by looking at it, in records.
     predicted_error: Option<f64>,
+    /// Whether that is only for queries whose rows no frequent key shares.
+    #[serde(skip)]
+    few_keys: bool,
     warning: Option<String>,
+    /// Until when the bound holds.
+    #[serde(skip)]
+    lasts: &'static str,
     #[serde(skip)]
     protected: String,
     /// Bounds of the other modes, in records.
@@ -53,14 +60,17 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    pub fn of(request: &Request, compared: bool) -> Result<Self, Failure> {
-        let (setting, plan) = (&request.setting, request.planned.plan());
-        let cost = request.planned.cost().map_err(|error| Failure::refused(error, "give a smaller --epsilon"))?;
+    pub fn of(request: &Request, compared: bool) -> Self {
+        let (setting, plan, cost) = (&request.setting, request.planned.plan(), &request.cost);
         let others = if compared { request.others() } else { Vec::new() };
         let other = |(kind, planned): &(Kind, Planned)| {
             (*kind, planned.plan().guarantee_in_records(), planned.plan().is_vacuous())
         };
-        Ok(Self {
+        let release = match &request.planned {
+            Planned::Plain(_) => None,
+            Planned::Guarded(plan) => Some(plan.release()),
+        };
+        Self {
             schema: SCHEMA,
             written: None,
             mode: request.kind.name(),
@@ -80,11 +90,13 @@ impl Explanation {
             guarantee: plan.guarantee(),
             vacuous: plan.is_vacuous(),
             survives_exhaustion: plan.survives_exhaustion(),
-            predicted_error: predicted(&request.planned),
-            warning: weak_for(&cost, Some(setting.records as f64)),
+            predicted_error: release.and_then(tamis::projection::Plan::predicted_error),
+            few_keys: release.is_some_and(|release| release.predicted_rule() != Rule::Normal),
+            warning: weak_for(cost, Some(setting.records as f64)),
+            lasts: lasts(plan, 0),
             protected: request.records.protected(setting.neighbours, setting.rows_per_unit),
             others: others.iter().map(other).collect(),
-        })
+        }
     }
 
     /// If the session protects less than it seems to.
@@ -126,26 +138,15 @@ impl Explanation {
     }
 }
 
-/// What the release of a guarded session is predicted to be within, for all queries, if they do not depend on it.
-fn predicted(planned: &Planned) -> Option<f64> {
-    match planned {
-        Planned::Plain(_) => None,
-        Planned::Guarded(plan) => plan.release().predicted_error(),
-    }
-}
-
-/// Until when a guarantee holds.
-pub fn lasts(plan: &Plan) -> &'static str {
-    if plan.survives_exhaustion() || plan.updates().is_none() { "" } else { ", while corrections are left" }
+/// Until when a guarantee holds, if so many corrections were lost.
+pub fn lasts(plan: &Plan, lost: u64) -> &'static str {
+    let is_for_all = plan.updates().is_none() || plan.survives_exhaustion() && lost == 0;
+    if is_for_all { "" } else { ", while corrections are left" }
 }
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (bound, level, records) = (self.bound, percentage(self.level), self.records);
-        let until = match (self.updates, self.survives_exhaustion) {
-            (Some(_), false) => ", while corrections are left",
-            _ => "",
-        };
         let queries = match self.queries {
             1 => "1 query".to_owned(),
             queries => format!("{queries} queries at once"),
@@ -156,14 +157,19 @@ impl fmt::Display for Explanation {
             "answers   within ± {bound:.0} of the truth ({share:.1} % of {records} records), with probability {level} for \
              {queries},"
         )?;
-        writeln!(f, "          however they are chosen{until}")?;
+        writeln!(f, "          however they are chosen{}", self.lasts)?;
         if self.vacuous {
             writeln!(f, "          that is vacuous: no answer is beyond {records}, so the guarantee says nothing")?;
         }
         if let Some(error) = self.predicted_error {
+            let but = if self.few_keys {
+                ", but for a few that collide with a frequent key: they use up corrections"
+            } else {
+                ""
+            };
             writeln!(
                 f,
-                "          queries not chosen by looking at the answers are predicted to be within ± {error:.0}"
+                "          queries not chosen by looking at the answers are predicted to be within ± {error:.0}{but}"
             )?;
         }
         writeln!(f, "plan      {}", self.how())?;

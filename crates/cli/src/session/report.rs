@@ -1,7 +1,7 @@
 //! Answers on standard output, as they come.
 
 use crate::failure::Failure;
-use crate::output::{Format, percentage, printable, write};
+use crate::output::{Format, csv, lines, percentage, printable, rounded, write};
 use serde::Serialize;
 use std::fmt::Write;
 use tamis::interactive::{Answer, Source};
@@ -56,13 +56,15 @@ impl Report {
     }
 
     pub fn answers(&mut self, answered: &[Answered]) -> Result<(), Failure> {
+        if answered.is_empty() {
+            return Ok(());
+        }
+        let begun = std::mem::replace(&mut self.begun, true);
         let rows: Vec<Row> = answered.iter().map(|answered| self.row(answered)).collect();
-        let begun = self.begun || rows.is_empty();
-        self.begun |= !rows.is_empty();
         let bytes = match self.format {
             Format::Text => self.table(&rows, !begun).into_bytes(),
-            Format::Json => json(&rows)?,
-            Format::Csv => csv(&rows, !begun)?,
+            Format::Json => lines(&rows)?,
+            Format::Csv => records(&rows, !begun)?,
         };
         Ok(write(&bytes)?)
     }
@@ -119,16 +121,6 @@ impl Report {
     }
 }
 
-/// An object a line.
-fn json(rows: &[Row]) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    for row in rows {
-        serde_json::to_writer(&mut bytes, row)?;
-        bytes.push(b'\n');
-    }
-    Ok(bytes)
-}
-
 const COLUMNS: [&str; 11] = [
     "name",
     "keys",
@@ -144,33 +136,27 @@ const COLUMNS: [&str; 11] = [
 ];
 
 /// A row each, after a header if wanted.
-fn csv(rows: &[Row], head: bool) -> std::io::Result<Vec<u8>> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    if head {
-        writer.write_record(COLUMNS)?;
-    }
+fn records(rows: &[Row], head: bool) -> std::io::Result<Vec<u8>> {
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    for row in rows {
-        writer.write_record([
-            row.name,
-            &row.keys.to_string(),
-            &row.value.to_string(),
-            &number(row.bound),
-            &number(row.lower),
-            &number(row.upper),
-            &row.level.to_string(),
-            &number(row.standard_error),
-            row.source,
-            &row.checked.to_string(),
-            &row.updates_left.to_string(),
-        ])?;
-    }
-    // Cannot fail: a vector takes every byte.
-    Ok(writer.into_inner().expect("memory is writable"))
-}
-
-/// With a digit after the point only where the error is small enough for it to say something.
-fn rounded(value: f64, error: f64) -> String {
-    let digits = usize::from(error < 10.0);
-    format!("{value:.digits$}")
+    csv(|writer| {
+        if head {
+            writer.write_record(COLUMNS)?;
+        }
+        for row in rows {
+            writer.write_record([
+                row.name,
+                &row.keys.to_string(),
+                &row.value.to_string(),
+                &number(row.bound),
+                &number(row.lower),
+                &number(row.upper),
+                &row.level.to_string(),
+                &number(row.standard_error),
+                row.source,
+                &row.checked.to_string(),
+                &row.updates_left.to_string(),
+            ])?;
+        }
+        Ok(())
+    })
 }

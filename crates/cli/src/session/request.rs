@@ -14,6 +14,8 @@ pub struct Request {
     pub setting: Setting,
     pub kind: Kind,
     pub planned: Planned,
+    /// What all of it costs.
+    pub cost: Budget,
     updates: Option<Hits>,
     threshold: Option<u64>,
     multiplicity: f64,
@@ -36,7 +38,7 @@ impl Planned {
     }
 
     /// What all of it costs.
-    pub fn cost(&self) -> Result<Budget, ParameterError> {
+    fn cost(&self) -> Result<Budget, ParameterError> {
         match self {
             Self::Plain(plan) => Ok(plan.cost()),
             Self::Guarded(plan) => plan.cost(),
@@ -53,7 +55,7 @@ impl Request {
         let records = Records::check(key, arguments.bits.as_deref(), count, &arguments.unit)?;
         let rows_per_unit = records.rows_per_unit(arguments.max_rows.as_deref())?;
         let setting = setting(arguments, rows_per_unit)?;
-        if setting.neighbours == Neighbours::Substitute && (rows_per_unit > 1 || records.unit.bounded()) {
+        if setting.neighbours == Neighbours::Substitute && !records.released_unit().is_one_record(rows_per_unit) {
             return Err(Failure::refused(
                 "--neighbours substitute: the number of records would be public, and it tells how many a unit has",
                 "give --neighbours add-remove, with an upper bound as --records; or --unit row, one record a unit",
@@ -66,7 +68,8 @@ impl Request {
         };
         let kind = arguments.mode;
         let planned = plan(kind, &setting, updates, threshold, multiplicity).map_err(|error| refusal(&error))?;
-        Ok(Self { records, setting, kind, planned, updates, threshold, multiplicity })
+        let cost = planned.cost().map_err(|error| Failure::refused(error, "give a smaller --epsilon"))?;
+        Ok(Self { records, setting, kind, planned, cost, updates, threshold, multiplicity })
     }
 
     /// The plans of the other modes, as far as there are any, for comparison.

@@ -3,7 +3,7 @@
 use super::explain::lasts;
 use super::stored::{Description, Engine, Kept, Table};
 use crate::failure::Failure;
-use crate::output::{Format, line, percentage, plural, printable, row, write};
+use crate::output::{Format, aligned, fact_rows, line, object, percentage, printable, write};
 use crate::state::{Kind, StateFile};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -61,7 +61,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
 pub fn describe(file: &StateFile, format: Format) -> Result<(), Failure> {
     let description = Description::read(file)?;
     let keys = description.keys(file)?;
-    let data = Table::of_parts(file, &description, &keys)?.data(&keys)?;
+    let data = Table::of_parts(file, &description, &keys)?.into_data(&keys)?;
     let kept = Kept::all(file)?;
     let latest = latest(&kept);
     let transcript = kept.iter().map(|kept| kept.entry).collect();
@@ -70,11 +70,7 @@ pub fn describe(file: &StateFile, format: Format) -> Result<(), Failure> {
     match format {
         Format::Text => {
             let shown = file.path().display();
-            let mut text = format!("{shown}: a session, its checksums hold\n\n");
-            let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-            for (name, fact) in &facts {
-                text += &format!("{name:<width$}  {}\n", printable(fact));
-            }
+            let mut text = format!("{shown}: a session, its checksums hold\n\n{}", aligned(&facts));
             if !latest.is_empty() {
                 text += "\nlatest answers\n";
             }
@@ -84,14 +80,8 @@ pub fn describe(file: &StateFile, format: Format) -> Result<(), Failure> {
             }
             write(text.as_bytes())?;
         }
-        Format::Json => {
-            let facts = facts.into_iter().map(|(name, fact)| (name.to_owned(), fact.into())).collect();
-            line(&Shown { schema: SCHEMA, facts, latest: &latest })?;
-        }
-        Format::Csv => {
-            row(&["name", "value"])?;
-            facts.iter().try_for_each(|(name, fact)| row(&[name, fact]))?;
-        }
+        Format::Json => line(&Shown { schema: SCHEMA, facts: object(facts), latest: &latest })?,
+        Format::Csv => fact_rows(&facts)?,
     }
     Ok(())
 }
@@ -115,6 +105,7 @@ fn facts(
     let (plan, asked) = (engine.plan(), engine.transcript().len() as u64);
     let setting = plan.setting();
     let (stated, level) = (setting.queries.get(), percentage(1.0 - setting.beta.get()));
+    let lasts = lasts(plan, engine.lost());
     let mut facts = vec![
         ("mode", description.kind.name().to_owned()),
         ("total", description.budget.to_string()),
@@ -130,15 +121,10 @@ fn facts(
     facts.extend([
         ("records", setting.records.to_string()),
         ("max support", setting.support.to_string()),
-        ("bound", format!("± {:.0}, with probability {level} for all{}", plan.guarantee_in_records(), lasts(plan))),
+        ("bound", format!("± {:.0}, with probability {level} for all{lasts}", plan.guarantee_in_records())),
         ("asked", format!("{asked} different queries; the bound is for {stated}")),
     ]);
-    match plan.updates() {
-        Some(updates) => {
-            facts.push(("threshold", format!("{:.0}", plan.threshold())));
-            facts.push(("left", format!("{} of {}", engine.left(), plural(updates.get().into(), "correction"))));
-        }
-        None => facts.push(("left", format!("{} of {}", engine.left(), plural(stated, "answer")))),
-    }
+    facts.extend(plan.updates().map(|_| ("threshold", format!("{:.0}", plan.threshold()))));
+    facts.push(("left", engine.left_of_all()));
     facts
 }

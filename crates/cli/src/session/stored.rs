@@ -4,8 +4,9 @@
 //! | ---- | ---- | ------------ |
 //! | `description` | how keys are named, what was bought | – |
 //! | `data` | the counted keys, 65 536 a piece | – |
+//! | `points` | of packed booleans, those behind the keys, 65 536 a piece | – |
 //! | `release` | of a guarded session, the release file, 64 MiB a piece | – |
-//! | `head` | plan, noisy threshold, number of answers | each answer |
+//! | `head` | plan, noisy threshold, number of answers | before an answer is drawn, and after it |
 //! | `hypothesis` | the first guess, then what each correction changed, one a part | each answer from the data |
 //! | `answer` | query's name and answer, one a part | – |
 
@@ -13,8 +14,9 @@ use super::create::Kind;
 use super::request::Request;
 use crate::failure::Failure;
 use crate::input::Source as Input;
+use crate::output::plural;
 use crate::progress::Progress;
-use crate::records::{Contents, Record, Records, too_many};
+use crate::records::{Contents, Record, Records, Tally};
 use crate::state::{Part, StateFile};
 use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
@@ -25,9 +27,7 @@ use tamis::interactive::{
 };
 use tamis::noise::Budget;
 use tamis::projection::ReleaseFile;
-use tamis::queries::{
-    Columns, ContributionBound, Element, Fingerprint, FingerprintKey, Histogram, HistogramBuilder, KeyKind, Keys,
-};
+use tamis::queries::{Columns, Fingerprint, FingerprintKey, Histogram, KeyKind, Keys};
 
 /// What does not change, but for the data.
 #[derive(Serialize, Deserialize)]
@@ -48,9 +48,8 @@ pub struct Description {
 impl Description {
     pub const PART: &str = "description";
 
-    pub fn new(request: &Request, keys: &Keys, table: &Table) -> Result<Self, Failure> {
-        let cost = request.planned.cost();
-        Ok(Self {
+    pub fn new(request: &Request, keys: &Keys, table: &Table) -> Self {
+        Self {
             kind: request.kind,
             unit: request.records.unit.name().to_owned(),
             key: request.records.key.clone(),
@@ -58,8 +57,8 @@ impl Description {
             fingerprint_key: keys.fingerprint_key().bytes(),
             distinct: table.histogram.distinct() as u64,
             budget: request.setting.budget.clone(),
-            cost: cost.map_err(|error| Failure::refused(error, "give a smaller --epsilon"))?,
-        })
+            cost: request.cost.clone(),
+        }
     }
 
     pub fn read(file: &StateFile) -> Result<Self, Failure> {
@@ -90,6 +89,7 @@ const PIECE_OF_RELEASE: usize = 1 << 26;
 
 impl Table {
     const PART: &str = "data";
+    const POINTS: &str = "points";
 
     /// Reads the whole table, or fails at its first malformed row.
     pub fn read(
@@ -107,20 +107,17 @@ impl Table {
             }
             tally.add(record)
         })?;
-        let (histogram, dropped) = tally.finish().map_err(|fault| too_many(source, &fault))?;
-        contents.dropped = dropped;
-        contents.records -= dropped;
+        let histogram = tally.finish(source, &mut contents)?;
         let points = matches!(keys.kind(), KeyKind::Bits(_)).then(|| points.into_iter().collect());
         Ok((Self { histogram, points }, contents))
     }
 
     /// As queries are asked of it.
-    pub fn data(&self, keys: &Keys) -> Result<Data, Failure> {
-        let (KeyKind::Bits(columns), Some(points)) = (keys.kind(), &self.points) else {
-            return Ok(Data::keys(self.histogram.clone()));
+    pub fn into_data(self, keys: &Keys) -> Result<Data, Failure> {
+        let (KeyKind::Bits(columns), Some(points)) = (keys.kind(), self.points) else {
+            return Ok(Data::keys(self.histogram));
         };
-        let points = points.iter().copied();
-        Data::named_points(self.histogram.clone(), columns.width(), keys.fingerprint_key(), points)
+        Data::named_points(self.histogram, columns.width(), keys.fingerprint_key(), points)
             .map_err(|error| Failure::input(error, "this is a fault of tamis, please report it"))
     }
 
@@ -131,7 +128,7 @@ impl Table {
             Part::bytes(Self::PART, at as u64, bytes.flatten().collect())
         });
         let points = self.points.iter().flat_map(|points| points.chunks(PIECE)).enumerate().map(|(at, piece)| {
-            Part::bytes("points", at as u64, piece.iter().flat_map(|point| point.to_le_bytes()).collect())
+            Part::bytes(Self::POINTS, at as u64, piece.iter().flat_map(|point| point.to_le_bytes()).collect())
         });
         counts.chain(points).collect()
     }
@@ -140,10 +137,10 @@ impl Table {
     pub fn of_parts(file: &StateFile, description: &Description, keys: &Keys) -> Result<Self, Failure> {
         let mut builder = Histogram::builder();
         for piece in file.all(Self::PART)? {
-            for entry in piece.as_chunks::<16>().0 {
-                let [key, count] = [&entry[..8], &entry[8..]].map(word);
+            for [key, count] in piece.as_chunks::<8>().0.as_chunks::<2>().0 {
+                let (key, count) = (u64::from_le_bytes(*key), i64::from_le_bytes(*count));
                 builder
-                    .add(Fingerprint::raw(key), count as i64)
+                    .add(Fingerprint::raw(key), count)
                     .map_err(|_| file.damaged("a part is not what it should be"))?;
             }
         }
@@ -152,55 +149,11 @@ impl Table {
             return Err(file.damaged("a part is missing"));
         }
         let mut points = Vec::new();
-        for piece in file.all("points")? {
+        for piece in file.all(Self::POINTS)? {
             points.extend(piece.as_chunks::<16>().0.iter().map(|point| u128::from_le_bytes(*point)));
         }
         let points = matches!(keys.kind(), KeyKind::Bits(_)).then_some(points);
         Ok(Self { histogram, points })
-    }
-}
-
-fn word(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
-}
-
-/// Where rows go.
-enum Tally {
-    Histogram(HistogramBuilder),
-    /// At most L of each unit.
-    Bound(ContributionBound),
-}
-
-impl Tally {
-    fn new(records: &Records, rows_per_unit: u32, keys: &Keys) -> Self {
-        if !records.unit.bounded() {
-            return Self::Histogram(Histogram::builder());
-        }
-        // Cannot fail: a plan is for at least one row.
-        Self::Bound(ContributionBound::new(rows_per_unit, *keys.fingerprint_key()).expect("a positive bound"))
-    }
-
-    fn add(&mut self, record: &Record) -> Result<(), String> {
-        match self {
-            Self::Histogram(builder) => {
-                builder.add(record.fingerprint, record.count).map(drop).map_err(|error| error.to_string())
-            }
-            Self::Bound(bound) => {
-                bound.add(&Element::bytes(record.unit.unwrap_or_default().as_bytes()), record.fingerprint);
-                Ok(())
-            }
-        }
-    }
-
-    /// The histogram, and how many rows were dropped.
-    fn finish(self) -> Result<(Histogram, u64), String> {
-        match self {
-            Self::Histogram(mut builder) => Ok((builder.build(), 0)),
-            Self::Bound(bound) => {
-                let dropped = bound.dropped();
-                Ok((bound.histogram().map_err(|error| error.to_string())?, dropped))
-            }
-        }
     }
 }
 
@@ -291,6 +244,15 @@ impl<'data> Engine<'data> {
         Part::json(HEAD, 0, &head)
     }
 
+    /// The same as if a correction, or so many answers, had been used up already.
+    pub fn charged_head<R: CryptoRng + ?Sized>(&self, answers: u64, rng: &mut R) -> Result<Part, Failure> {
+        let head = match self {
+            Self::Plain(session) => session.charged_head(answers, rng),
+            Self::Guarded(session) => session.charged_head(answers, rng),
+        };
+        Part::json(HEAD, 0, &head)
+    }
+
     /// The hypothesis before it learns.
     fn first_guess(&self) -> Result<Part, Failure> {
         match self {
@@ -312,7 +274,15 @@ impl<'data> Engine<'data> {
 
     /// How many were made; none in a Gaussian session.
     pub fn corrections(&self) -> u64 {
-        self.plan().updates().map_or(0, |updates| u64::from(updates.get()) - self.left())
+        self.plan().updates().map_or(0, |updates| u64::from(updates.get()) - self.left() - self.lost())
+    }
+
+    /// Corrections, or answers, that were charged and lost with a process that ended.
+    pub fn lost(&self) -> u64 {
+        match self {
+            Self::Plain(session) => session.lost(),
+            Self::Guarded(session) => session.lost(),
+        }
     }
 
     /// The last answer, under the name that it was asked for.
@@ -356,6 +326,20 @@ impl<'data> Engine<'data> {
             Self::Plain(session) => session.left(),
             Self::Guarded(session) => session.left(),
         }
+    }
+
+    /// The same, and of how many.
+    pub fn left_of_all(&self) -> String {
+        let plan = self.plan();
+        let all = match plan.updates() {
+            Some(updates) => plural(updates.get().into(), "correction"),
+            None => plural(plan.setting().queries.get(), "answer"),
+        };
+        let lost = match self.lost() {
+            0 => String::new(),
+            lost => format!(" ({lost} lost with a run that was cut off, perhaps after they were drawn)"),
+        };
+        format!("{} of {all}{lost}", self.left())
     }
 
     pub fn transcript(&self) -> &[Entry] {

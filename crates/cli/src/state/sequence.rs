@@ -51,10 +51,10 @@ impl Sequence {
     /// Keeps the number, on the disk before it comes back: always as many digits, so that a newer one overwrites an
     /// older one in place.
     pub fn write(&mut self, number: u64) -> io::Result<()> {
-        if self.file.is_none() {
-            self.file = Some(self.open()?);
-        }
-        let Some(file) = &mut self.file else { return Ok(()) };
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(self.open()?),
+        };
         file.rewind()?;
         file.write_all(format!("{number:020}\n").as_bytes())?;
         file.sync_data()

@@ -119,6 +119,17 @@ fn a_guarded_session_from_end_to_end() {
 }
 
 /// What a correction taught, the next run knows.
+/// Predictions are by the normal law, and say so where a few keys have most of the records.
+#[test]
+fn predictions_name_what_they_leave_out() {
+    let place = Place::new();
+    for (rows, said) in [(1, false), (250, true)] {
+        let explained = place.create(&format!("--queries 40 --epsilon 10 --rows-per-key {rows} --explain"));
+        assert_eq!(code(&explained), 0);
+        assert_eq!(stdout(&explained).contains("collide with a frequent key"), said, "{}", stdout(&explained));
+    }
+}
+
 #[test]
 fn a_correction_is_remembered() {
     let place = Place::new();

@@ -325,6 +325,8 @@ mod tests {
         let release = crate::ProjectionRelease::restore(plan, seed, vec![0; 64], counts).unwrap();
         let file = ReleaseFile { release, ..file };
         assert!(matches!(file.write(&mut Vec::new()), Err(FileError::HeavyBytes(131_072))));
+        // As many as a forged footer may say.
+        assert!(check_heavy(1 << 62, 0).unwrap_err().to_string().starts_with("4611686018427387904 heavy keys take"));
     }
 
     #[test]

@@ -479,6 +479,11 @@ mod tests {
         ] {
             refusal(&heavy(), name, text);
         }
+        assert_eq!(
+            refusal(&heavy(), "epsilon", "0.99"),
+            "sketch and heavy keys spend more than the release promises: budget exhausted: requested ε = 0.5, δ = 0.000000001; \
+             spent ε = 0.5, δ = 0; left ε = 0.49, δ = 0.000000001"
+        );
         for (file, name, text) in [
             (laplace(), "noise_scale", "1.1"),
             (laplace(), "epsilon", "1.1"),

@@ -78,7 +78,7 @@ mod dictionary;
 mod metadata;
 pub(crate) mod size;
 
-use crate::{ProjectionError, ProjectionRelease, SignFamily, heavy};
+use crate::{ProjectionError, ProjectionRelease};
 use container::Container;
 use metadata::Metadata;
 use std::io::{Read, Write};
@@ -134,6 +134,18 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// Whether each unit is exactly one row or counted record, where it has at most so many: with L = 1, unless a column tells
+    /// units apart, of which one may have no row. Then the number of records is the same in all substitute neighbours.
+    ///
+    /// ```
+    /// use tamis_projection::Unit;
+    /// assert!(Unit::Record.is_one_record(1) && !Unit::Record.is_one_record(2));
+    /// assert!(!Unit::Column("person".to_owned()).is_one_record(1));
+    /// ```
+    pub fn is_one_record(&self, rows_per_unit: u32) -> bool {
+        rows_per_unit == 1 && !matches!(self, Self::Column(_))
+    }
+
     /// What a unit is, in a sentence for people, where each has at most L rows.
     ///
     /// ```
@@ -211,7 +223,7 @@ pub enum FileError {
     )]
     Records,
     /// Heavy keys that were not made by hashing.
-    #[error("{0} heavy keys take {least} bytes and more, since fingerprints are random; this file has fewer", least = .0 * 4)]
+    #[error("{0} heavy keys take {least} bytes and more, since fingerprints are random; this file has fewer", least = .0.saturating_mul(4))]
     HeavyBytes(u64),
     /// Other columns or rows.
     #[error("the release does not hold what it says it does: {0}")]
@@ -264,23 +276,16 @@ impl ReleaseFile {
         }
         let file = Container::open(bytes)?;
         let Metadata { plan, seed, keys, unit, records } = Metadata::read(file.metadata())?;
-        let (mut values, heavy) = file.table(plan.shape().width(), plan.heavy().is_some())?;
-        // Before the sum, so that it cannot overflow; below, a sum that would is out of range, too.
-        heavy::check(&plan, &heavy)?;
-        if !heavy.is_empty() {
-            let sketch = SignFamily::new(plan.shape(), seed).sum(&heavy);
-            values.iter_mut().zip(sketch).for_each(|(value, sum)| *value = value.saturating_add(sum));
-        }
-        let file = Self { release: ProjectionRelease::restore(plan, seed, values, heavy)?, keys, unit, records };
+        let (residual, heavy) = file.table(plan.shape().width(), plan.heavy().is_some())?;
+        let release = ProjectionRelease::restore_residual(plan, seed, residual, heavy)?;
+        let file = Self { release, keys, unit, records };
         file.check_records()?;
         Ok(file)
     }
 
     fn check_records(&self) -> Result<(), FileError> {
         let plan = self.release.plan();
-        let is_public = plan.neighbours() == Neighbours::Substitute
-            && plan.rows_per_unit() == 1
-            && !matches!(self.unit, Unit::Column(_));
+        let is_public = plan.neighbours() == Neighbours::Substitute && self.unit.is_one_record(plan.rows_per_unit());
         if self.records.is_none() || is_public { Ok(()) } else { Err(FileError::Records) }
     }
 

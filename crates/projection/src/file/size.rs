@@ -7,10 +7,18 @@ use std::f64::consts::{E, TAU};
 #[derive(Clone, Copy)]
 pub(crate) struct Spread {
     /// Variance of what the keys leave in a row: ‖x‖²·s/T.
-    pub(crate) keys: f64,
+    keys: f64,
     /// Variance of the noise.
-    pub(crate) noise: f64,
-    pub(crate) kind: NoiseKind,
+    noise: f64,
+    kind: NoiseKind,
+}
+
+impl Spread {
+    /// From ‖x‖² and the variance of the noise.
+    pub(crate) fn of(shape: Shape, squared_norm: f64, noise: f64, kind: NoiseKind) -> Self {
+        let share = f64::from(shape.nonzeros()) / f64::from(shape.width());
+        Self { keys: squared_norm * share, noise, kind }
+    }
 }
 
 /// What is said of the values, about: names of key columns and of bits come on top.
