@@ -119,12 +119,14 @@ fn what_is_vacuous_says_what_would_do_and_it_does() {
     let wanted = Wanted::Records(question.largest_answer() * (1.0 - 1e-9));
     let epsilon = question.least_epsilon(Mechanism::GaussianPerQuery, wanted);
     assert_eq!(epsilon, None); // a million answers, each of up to 100
-    assert!(row.remedy.as_deref().unwrap().starts_with("no epsilon"), "{row:?}");
+    assert_eq!(row.remedy.as_deref(), Some("for queries of 34700 keys"));
+    let longer = Comparison::of(&distinct(1_000_000, 34_700, 1_000_000)).unwrap();
+    assert_eq!(longer.row(Mechanism::GaussianPerQuery).verdict, Verdict::Applicable);
     let projection = Question { budget: Budget::pure(Epsilon::new(0.2).unwrap()), ..question };
     let row = Comparison::of(&projection).unwrap().row(Mechanism::Projection).clone();
     assert_eq!(row.verdict, Verdict::Vacuous);
     let epsilon = projection.least_epsilon(Mechanism::Projection, wanted).unwrap();
-    assert_eq!(row.remedy, Some(format!("epsilon from {epsilon} on")));
+    assert!(row.remedy.unwrap().starts_with(&format!("from epsilon = {epsilon} on, or for queries of ")));
     let with = |epsilon| {
         let budget = Budget::pure(Epsilon::new(epsilon).unwrap());
         Comparison::of(&Question { budget, ..projection.clone() }).unwrap().row(Mechanism::Projection).verdict
@@ -197,7 +199,7 @@ fn questions_that_make_no_sense() {
 /// At the edges of every range: an answer or an error, never a panic.
 #[test]
 fn corners() {
-    for records in [1, 2, 1 << 40] {
+    for records in [1, 1 << 40] {
         for support in [1, 1 << 40] {
             for queries in [1, 1 << 53] {
                 for asking in [Asking::Beforehand, Asking::Adaptively] {

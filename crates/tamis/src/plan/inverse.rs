@@ -76,6 +76,15 @@ impl Question {
         least(0..=1_203, accept).map(|records| records as u64)
     }
 
+    /// Longer queries have larger answers: the least number of keys from which a mechanism is not vacuous, up to 10⁷.
+    fn least_support_that_says_something(&self, mechanism: Mechanism) -> Option<u64> {
+        let accept = |support: f64| {
+            let question = Self { support: support as u64, ..self.clone() };
+            mechanism.promise(&question).is_ok_and(|promise| promise.says_something(&question))
+        };
+        least(0..=700, accept).map(|support| support as u64).filter(|&support| support > self.support)
+    }
+
     fn least_epsilon_for(&self, mechanism: Mechanism, good: impl Fn(&Promise, &Self) -> bool) -> Option<f64> {
         let accept = |epsilon: f64| {
             let Ok(epsilon) = Epsilon::new(epsilon) else { return false };
@@ -87,16 +96,20 @@ impl Question {
     }
 }
 
-/// Which n or ε would make a vacuous mechanism say something.
+/// Which ε, n or m would make a vacuous mechanism say something.
 pub(super) fn remedy(mechanism: Mechanism, question: &Question) -> String {
     let epsilon = question.least_epsilon_for(mechanism, Promise::says_something);
     let records = question.least_records_for(mechanism, Promise::says_something);
-    match (epsilon, records) {
-        (Some(epsilon), Some(records)) => format!("epsilon from {epsilon} or {records} records on"),
-        (Some(epsilon), None) => format!("epsilon from {epsilon} on"),
-        (None, Some(records)) => format!("{records} records or more"),
-        (None, None) => "no epsilon up to 100 and no number of records".to_owned(),
-    }
+    let support = question.least_support_that_says_something(mechanism);
+    let remedies: Vec<String> = [
+        epsilon.map(|epsilon| format!("from epsilon = {epsilon} on")),
+        records.map(|records| format!("from {records} records on")),
+        support.map(|support| format!("for queries of {support} keys")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if remedies.is_empty() { "at no epsilon up to 100".to_owned() } else { remedies.join(", or ") }
 }
 
 /// The number at a place of the grid: 10^(place/100) to three digits.
@@ -112,7 +125,8 @@ fn least(places: std::ops::RangeInclusive<i32>, accept: impl Fn(f64) -> bool) ->
         return None;
     }
     while low < high {
-        let middle = i32::midpoint(low, high);
+        // Rounded down, below 0 too, so that it ends.
+        let middle = low + (high - low) / 2;
         if accept(number(middle)) { high = middle } else { low = middle + 1 }
     }
     Some(number(high))

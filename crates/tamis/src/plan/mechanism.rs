@@ -191,18 +191,18 @@ impl Mechanism {
     /// Where it is to be had: a command, or what to look for in this library.
     pub fn found_at(self) -> &'static str {
         match self {
-            Self::LaplacePerQuery => "library: tamis::baselines::PerQueryPlan",
+            Self::LaplacePerQuery => "tamis::baselines::PerQueryPlan",
             Self::GaussianPerQuery => "tamis session create --mode gaussian",
-            Self::LaplaceHistogram | Self::GaussianHistogram => "library: tamis::baselines::PerturbedHistogramPlan",
-            Self::StabilityHistogram => "library: tamis::baselines::StabilityHistogramPlan",
-            Self::Alp => "library: tamis::baselines::AlpPlan",
+            Self::LaplaceHistogram | Self::GaussianHistogram => "tamis::baselines::PerturbedHistogramPlan",
+            Self::StabilityHistogram => "tamis::baselines::StabilityHistogramPlan",
+            Self::Alp => "tamis::baselines::AlpPlan",
             Self::Projection => "tamis release --heavy off",
             Self::HeavyKeysApart => "tamis release --heavy on",
             Self::DenseProjection => "tamis release --signs dense --noise gaussian --heavy off",
             Self::GuardedRelease => "tamis session create --mode guarded",
             Self::SparseWeights => "tamis session create --mode sparse-mw",
             Self::SparseWeightsPaper => "tamis session create --mode paper",
-            Self::Perceptron | Self::DenseWeights => "library: tamis::interactive::Plan::tight",
+            Self::Perceptron | Self::DenseWeights => "tamis::interactive::Plan::tight",
         }
     }
 
@@ -253,7 +253,7 @@ impl Mechanism {
         );
         if needs_delta && question.budget.delta().is_zero() {
             let remedy = "a delta far below one over the number of records";
-            return Err(Refusal::new("it needs a delta, and none is allowed", remedy));
+            return Err(Refusal::new("it needs a delta, and none is stated", remedy));
         }
         if matches!(self, Self::LaplaceHistogram | Self::GaussianHistogram | Self::DenseWeights) {
             let Some(universe) = question.universe else {

@@ -44,9 +44,9 @@
 //! anything: [`Verdict::Vacuous`]. [`Row::remedy`] says which ε or n would do, found by asking the same plan again.
 //!
 //! # The best
-//! Where queries are fixed before anything is seen ([`Asking::Beforehand`]): the least typical error (or, where none is known, the least
-//! bound) of those that are not vacuous. Where each may depend on the answers before it ([`Asking::Adaptively`]): the least bound of those
-//! that hold for such queries and are not vacuous. Where all are vacuous there is no [winner](Comparison::winner).
+//! Of those that are not vacuous, the least of what all answers are [within](Row::within); if each query may depend on the answers before
+//! it ([`Asking::Adaptively`]), of those whose bound holds then. (Not the least typical error: that of histograms rests on keys being alike,
+//! and says nothing of rare keys.) Where all are vacuous there is no [winner](Comparison::winner).
 //! A [guarded release](Mechanism::GuardedRelease) holds for adaptive queries while its corrections last, and an adversary may use
 //! them up; [`Comparison::lasting`] is the best of those that hold to the end.
 //!
@@ -236,12 +236,8 @@ impl Row {
     }
 
     /// What it is compared by: see the [module](self#the-best).
-    fn figure(&self, asking: Asking) -> f64 {
-        let bound = self.within.unwrap_or(f64::INFINITY);
-        match asking {
-            Asking::Beforehand => self.typical.unwrap_or(bound),
-            Asking::Adaptively => bound,
-        }
+    fn figure(&self) -> f64 {
+        self.within.unwrap_or(f64::INFINITY)
     }
 }
 
@@ -258,7 +254,7 @@ pub struct Comparison {
 pub struct Crossing {
     /// With more queries than so many, it is less than noise for each answer.
     pub queries: u64,
-    /// With more keys in a query than so many, it is less than the theorem of the projection.
+    /// With more keys in a query than so many, it is less than the projection's theorem and the perceptron's bound.
     pub support: u64,
 }
 
@@ -294,8 +290,7 @@ impl Comparison {
             Verdict::Vacuous => 2,
             Verdict::NotApplicable => 3,
         };
-        let figure = |row: &Row| row.figure(self.question.asking);
-        rows.sort_by(|one, other| class(one).cmp(&class(other)).then(figure(one).total_cmp(&figure(other))));
+        rows.sort_by(|one, other| class(one).cmp(&class(other)).then(one.figure().total_cmp(&other.figure())));
         rows
     }
 
@@ -321,18 +316,22 @@ impl Comparison {
             .iter()
             .filter(|row| row.verdict == Verdict::Applicable)
             .filter(lasting)
-            .min_by(|one, other| one.figure(Asking::Adaptively).total_cmp(&other.figure(Asking::Adaptively)))
+            .min_by(|one, other| one.figure().total_cmp(&other.figure()))
     }
 
-    /// Where the bound of [sparse weights](Mechanism::SparseWeights) is the least: it hardly grows with k and m, so it is taken as it is here,
-    /// and others are asked how far they keep within it. None if it cannot be had.
+    /// Where the bound of [sparse weights](Mechanism::SparseWeights) is the least: it hardly grows with k and m, so it is taken as it is
+    /// here, and others are asked how far they keep within it. None if it cannot be had.
     pub fn sparse_weights_from(&self) -> Option<Crossing> {
-        let wanted = Wanted::Records(self.row(Mechanism::SparseWeights).within?);
-        let question = &self.question;
-        let most = |queries: Mechanism| question.largest_queries(queries, wanted).unwrap_or(0);
+        let least = self.row(Mechanism::SparseWeights).within?;
+        let (question, wanted) = (&self.question, Wanted::Records(least));
+        let queries = |mechanism| question.largest_queries(mechanism, wanted).unwrap_or(0);
+        // The theorem is proportional to the root of m.
+        let of_dense = self.row(Mechanism::DenseProjection).within.map_or(0.0, |bound| (least / bound).powi(2));
+        let by_projection = (question.support as f64 * of_dense) as u64;
+        let by_perceptron = question.largest_support(Mechanism::Perceptron, wanted).unwrap_or(0);
         Some(Crossing {
-            queries: most(Mechanism::GaussianPerQuery).max(most(Mechanism::LaplacePerQuery)),
-            support: question.largest_support(Mechanism::DenseProjection, wanted).unwrap_or(0),
+            queries: queries(Mechanism::GaussianPerQuery).max(queries(Mechanism::LaplacePerQuery)),
+            support: by_projection.max(by_perceptron),
         })
     }
 
