@@ -276,7 +276,7 @@ impl Report {
                     "\nvacuous, since no answer is beyond {largest}: such a bound says nothing. It would say something"
                 )?;
             }
-            writeln!(f, "  {:<36} {}", row.mechanism.title(), row.remedy.as_deref().unwrap_or_default())?;
+            writeln!(f, "  {:<38} {}", row.mechanism.title(), row.remedy.as_deref().unwrap_or_default())?;
         }
         not_to_be_had(f, of(Verdict::NotApplicable).copied().collect())
     }

@@ -148,7 +148,7 @@ impl Mechanism {
             Self::DenseProjection => "projection, dense signs (the paper's)",
             Self::GuardedRelease => "guarded release",
             Self::SparseWeights => "sparse multiplicative weights",
-            Self::SparseWeightsPaper => "the same, the papers' constants",
+            Self::SparseWeightsPaper => "sparse weights, the papers' constants",
             Self::Perceptron => "sparse perceptron",
             Self::DenseWeights => "dense multiplicative weights",
         }
