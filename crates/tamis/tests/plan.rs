@@ -60,7 +60,7 @@ fn sparse_weights_have_the_least_lasting_bound_beyond_ten_n() {
     assert!(within(&large, Mechanism::SparseWeights) < within(&large, Mechanism::DenseProjection));
     let ordinary = adaptive(10_000, 1_000_000);
     assert_eq!(lasting(&ordinary), Mechanism::GaussianPerQuery);
-    // Where the others' bounds cross the one of sparse weights: theory says k = 9.6·10⁶ and m = 10⁷.
+    // Where the others' bounds cross the one of sparse weights: about ten times the records, both.
     let crossing = ordinary.sparse_weights_from().unwrap();
     assert!((5_000_000..15_000_000).contains(&crossing.queries), "{crossing:?}");
     assert!((2_000_000..15_000_000).contains(&crossing.support), "{crossing:?}");
@@ -198,6 +198,8 @@ fn questions_that_make_no_sense() {
 /// At the edges of every range: an answer or an error, never a panic.
 #[test]
 fn corners() {
+    let smallest = Comparison::of(&question(1, 1, 1)).unwrap();
+    assert!(smallest.winner().is_none() && smallest.ranked().len() == Mechanism::ALL.len());
     for records in [1, 1 << 40] {
         for support in [1, 1 << 40] {
             for queries in [1, 1 << 53] {

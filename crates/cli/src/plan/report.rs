@@ -110,7 +110,9 @@ impl Report {
         let searches = request.wanted.map_or(Vec::new(), |wanted| {
             best.map(|row| Search::of(&request.question, row.mechanism, wanted)).collect()
         });
-        Ok(Self { crossing: comparison.sparse_weights_from(), assumed: request.assumed, searches, comparison })
+        let adaptive = request.question.asking == Asking::Adaptively;
+        let crossing = if adaptive { comparison.sparse_weights_from() } else { None };
+        Ok(Self { crossing, assumed: request.assumed, searches, comparison })
     }
 
     /// To standard output.
@@ -285,10 +287,10 @@ impl Report {
         if let Some(Crossing { queries, support }) = self.crossing {
             writeln!(
                 f,
-                "\nThe bound of sparse multiplicative weights hardly grows with queries and keys: for adaptive queries it is the \
-                 least\nproven one beyond about {} queries of more than {} keys. In practice they err less than it says.",
-                number(queries as f64),
-                number(support as f64)
+                "\nsparse multiplicative weights are for far more: theirs is the least proven bound for queries of {} keys or more,\n\
+                 from {} of such queries on. In practice they err less than their bound says.",
+                number(support as f64),
+                number(queries as f64)
             )?;
         }
         for search in &self.searches {

@@ -44,7 +44,7 @@ impl Question {
     /// The largest number of queries; none if one is too many.
     pub fn largest_queries(&self, mechanism: Mechanism, wanted: Wanted) -> Option<u64> {
         let with = |queries: f64| Some(Self { queries: Queries::new(queries as u64).ok()?, ..self.clone() });
-        largest(0..=1_590, |queries| self.keeps(mechanism, wanted, with(queries))).map(|queries| queries as u64)
+        largest(0..=1_560, |queries| self.keeps(mechanism, wanted, with(queries))).map(|queries| queries as u64)
     }
 
     /// The same with so many records. A largest count that says nothing (all records) goes on saying nothing.
@@ -76,13 +76,17 @@ impl Question {
         least(0..=1_203, accept).map(|records| records as u64)
     }
 
-    /// Longer queries have larger answers: the least number of keys from which a mechanism is not vacuous, up to 10⁷.
-    fn least_support_that_says_something(&self, mechanism: Mechanism) -> Option<u64> {
-        let accept = |support: f64| {
-            let question = Self { support: support as u64, ..self.clone() };
-            mechanism.promise(&question).is_ok_and(|promise| promise.says_something(&question))
-        };
-        least(0..=700, accept).map(|support| support as u64).filter(|&support| support > self.support)
+    /// The least number of keys of a query, up to 10⁷, for which something holds.
+    pub(super) fn least_support(&self, holds: impl Fn(&Self) -> bool) -> Option<u64> {
+        let with = |support: f64| Self { support: support as u64, ..self.clone() };
+        least(0..=700, |support| holds(&with(support))).map(|support| support as u64)
+    }
+
+    /// The least number of queries for which something holds.
+    pub(super) fn least_queries(&self, holds: impl Fn(&Self) -> bool) -> Option<u64> {
+        let with = |queries: f64| Some(Self { queries: Queries::new(queries as u64).ok()?, ..self.clone() });
+        let accept = |queries: f64| with(queries).is_some_and(|question| holds(&question));
+        least(0..=1_560, accept).map(|queries| queries as u64)
     }
 
     fn least_epsilon_for(&self, mechanism: Mechanism, good: impl Fn(&Promise, &Self) -> bool) -> Option<f64> {
@@ -98,18 +102,25 @@ impl Question {
 
 /// Which ε, n or m would make a vacuous mechanism say something.
 pub(super) fn remedy(mechanism: Mechanism, question: &Question) -> String {
-    let epsilon = question.least_epsilon_for(mechanism, Promise::says_something);
-    let records = question.least_records_for(mechanism, Promise::says_something);
-    let support = question.least_support_that_says_something(mechanism);
-    let remedies: Vec<String> = [
-        epsilon.map(|epsilon| format!("from epsilon = {epsilon} on")),
-        records.map(|records| format!("from {records} records on")),
-        support.map(|support| format!("for queries of {support} keys")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if remedies.is_empty() { "at no epsilon up to 100".to_owned() } else { remedies.join(", or ") }
+    let speaks =
+        |question: &Question| mechanism.promise(question).is_ok_and(|promise| promise.says_something(question));
+    // Of long queries the largest answer grows with the records, of short ones with their keys; no bound falls with either.
+    let size = || {
+        if question.largest_answer() < question.records as f64 {
+            return question.least_support(speaks).map(|support| format!("for queries of {support} keys"));
+        }
+        let records = question.least_records_for(mechanism, Promise::says_something);
+        records.map(|records| format!("from {records} records on"))
+    };
+    let epsilon = || {
+        let epsilon = question.least_epsilon_for(mechanism, Promise::says_something);
+        epsilon.map(|epsilon| format!("from epsilon = {epsilon} on"))
+    };
+    match rayon::join(epsilon, size) {
+        (Some(epsilon), Some(size)) => format!("{epsilon}, or {size}"),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => "at no epsilon up to 100".to_owned(),
+    }
 }
 
 /// The number at a place of the grid: 10^(place/100) to three digits.

@@ -69,6 +69,7 @@ pub use inverse::Wanted;
 pub use mechanism::{Basis, Mechanism};
 
 use mechanism::{Promise, Refusal};
+use rayon::prelude::*;
 use tamis_noise::{Beta, Budget, Neighbours, Queries};
 
 /// Everything that is public, and that a mechanism is chosen by. Nothing here has a default.
@@ -249,12 +250,12 @@ pub struct Comparison {
     rows: Vec<Row>,
 }
 
-/// From where on one mechanism's bound is less than those of others.
+/// From where on the bound of sparse weights is less than those of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossing {
-    /// With more queries than so many, it is less than noise for each answer.
+    /// k: with fewer queries noise for each answer has the lesser bound.
     pub queries: u64,
-    /// With more keys in a query than so many, it is less than the projection's theorem and the perceptron's bound.
+    /// m: with fewer keys in a query the projection's theorem or the perceptron has.
     pub support: u64,
 }
 
@@ -265,7 +266,7 @@ impl Comparison {
     /// If a size is out of range.
     pub fn of(question: &Question) -> Result<Self, QuestionError> {
         question.check()?;
-        let rows = Mechanism::ALL.into_iter().map(|mechanism| Row::of(mechanism, question)).collect();
+        let rows = Mechanism::ALL.into_par_iter().map(|mechanism| Row::of(mechanism, question)).collect();
         Ok(Self { question: question.clone(), rows })
     }
 
@@ -319,20 +320,21 @@ impl Comparison {
             .min_by(|one, other| one.figure().total_cmp(&other.figure()))
     }
 
-    /// Where the bound of [sparse weights](Mechanism::SparseWeights) is the least: it hardly grows with k and m, so it is taken as it is
-    /// here, and others are asked how far they keep within it. None if it cannot be had.
+    /// From where on the bound of [sparse weights](Mechanism::SparseWeights) is the least that is proven to the end, all else being as
+    /// stated: first the keys that a query must have, then, for such queries, how many there must be. None if it never is.
     pub fn sparse_weights_from(&self) -> Option<Crossing> {
-        let least = self.row(Mechanism::SparseWeights).within?;
-        let (question, wanted) = (&self.question, Wanted::Records(least));
-        let queries = |mechanism| question.largest_queries(mechanism, wanted).unwrap_or(0);
-        // The theorem is proportional to the root of m.
-        let of_dense = self.row(Mechanism::DenseProjection).within.map_or(0.0, |bound| (least / bound).powi(2));
-        let by_projection = (question.support as f64 * of_dense) as u64;
-        let by_perceptron = question.largest_support(Mechanism::Perceptron, wanted).unwrap_or(0);
-        Some(Crossing {
-            queries: queries(Mechanism::GaussianPerQuery).max(queries(Mechanism::LaplacePerQuery)),
-            support: by_projection.max(by_perceptron),
-        })
+        let least = |question: &Question, others: &[Mechanism]| {
+            let bound = |&other: &Mechanism| question.within(other).unwrap_or(f64::INFINITY);
+            let others = others.iter().map(bound).fold(f64::INFINITY, f64::min);
+            question.within(Mechanism::SparseWeights).is_some_and(|bound| bound <= others)
+        };
+        let support = self
+            .question
+            .least_support(|question| least(question, &[Mechanism::DenseProjection, Mechanism::Perceptron]))?;
+        let wide = Question { support, ..self.question.clone() };
+        let queries =
+            wide.least_queries(|question| least(question, &[Mechanism::GaussianPerQuery, Mechanism::LaplacePerQuery]))?;
+        Some(Crossing { queries, support })
     }
 
     fn answering(&self) -> impl Iterator<Item = &Row> {
