@@ -307,8 +307,8 @@ impl Report {
             let whole = |size: Option<u64>| size.map(|size| number(size as f64));
             let epsilon = search.least_epsilon.map(|epsilon| epsilon.to_string());
             let needs =
-                |size: Option<String>| size.map_or("more than was tried".to_owned(), |size| format!("from {size} on"));
-            let allows = |size: Option<String>| size.map_or("not even 1".to_owned(), |size| format!("up to {size}"));
+                |size: Option<String>| size.map_or("more than was tried".to_owned(), |size| format!("at least {size}"));
+            let allows = |size: Option<String>| size.map_or("not even 1".to_owned(), |size| format!("at most {size}"));
             if search.share {
                 writeln!(f, "  records   {}", needs(whole(search.least_records)))?;
             }

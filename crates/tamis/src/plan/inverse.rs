@@ -32,7 +32,7 @@ impl Question {
 
     /// The least ε, from 0.001 to 100; none if that is not enough.
     pub fn least_epsilon(&self, mechanism: Mechanism, wanted: Wanted) -> Option<f64> {
-        self.least_epsilon_for(mechanism, |promise, question| wanted.kept(promise, question))
+        self.least_epsilon_for(mechanism, -300, |promise, question| wanted.kept(promise, question))
     }
 
     /// The largest number of keys of a query; none if one is too many.
@@ -89,14 +89,20 @@ impl Question {
         least(0..=1_560, accept).map(|queries| queries as u64)
     }
 
-    fn least_epsilon_for(&self, mechanism: Mechanism, good: impl Fn(&Promise, &Self) -> bool) -> Option<f64> {
+    /// The least ε of the grid, from a place on.
+    fn least_epsilon_for(
+        &self,
+        mechanism: Mechanism,
+        from: i32,
+        good: impl Fn(&Promise, &Self) -> bool,
+    ) -> Option<f64> {
         let accept = |epsilon: f64| {
             let Ok(epsilon) = Epsilon::new(epsilon) else { return false };
             let budget = Budget::approximate(epsilon, self.budget.delta().clone());
             let question = Self { budget, ..self.clone() };
             mechanism.promise(&question).is_ok_and(|promise| good(&promise, &question))
         };
-        least(-300..=200, accept)
+        least(from..=200, accept)
     }
 }
 
@@ -110,11 +116,13 @@ pub(super) fn remedy(mechanism: Mechanism, question: &Question) -> String {
             return question.least_support(speaks).map(|support| format!("for queries of {support} keys"));
         }
         let records = question.least_records_for(mechanism, Promise::says_something);
-        records.map(|records| format!("from {records} records on"))
+        records.map(|records| format!("at {records} records"))
     };
+    // What is given is not enough.
+    let from = ((100.0 * question.budget.epsilon().to_f64_down().log10()) as i32).clamp(-300, 200);
     let epsilon = || {
-        let epsilon = question.least_epsilon_for(mechanism, Promise::says_something);
-        epsilon.map(|epsilon| format!("from epsilon = {epsilon} on"))
+        let epsilon = question.least_epsilon_for(mechanism, from, Promise::says_something);
+        epsilon.map(|epsilon| format!("at epsilon = {epsilon}"))
     };
     match rayon::join(epsilon, size) {
         (Some(epsilon), Some(size)) => format!("{epsilon}, or {size}"),
@@ -129,12 +137,19 @@ fn number(place: i32) -> f64 {
     format!("{:.2e}", 10f64.powf(f64::from(place) / 100.0)).parse().expect("a number")
 }
 
-/// The least number of the grid that `accept` takes, if it takes all above.
+/// The least number of the grid that `accept` takes, if it takes all above; where it does not take the largest, about the least of those
+/// that it takes (a larger ε can make the rule of a release's intervals a worse one).
 fn least(places: std::ops::RangeInclusive<i32>, accept: impl Fn(f64) -> bool) -> Option<f64> {
-    let (mut low, mut high) = places.into_inner();
-    if !accept(number(high)) {
-        return None;
-    }
+    let (mut low, end) = places.into_inner();
+    let step = ((end - low) / 16).max(25);
+    let accepted = |place: &i32| accept(number(*place));
+    let mut high = if accepted(&end) {
+        end
+    } else {
+        let first = (low..end).step_by(step as usize).find(accepted)?;
+        low = low.max(first - step);
+        first
+    };
     while low < high {
         // Rounded down, below 0 too, so that it ends.
         let middle = low + (high - low) / 2;
