@@ -32,7 +32,7 @@
 //! | t, σ  | the noise of a key | records |
 //! | m, k  | `support`, `queries` | count |
 
-use crate::units::{Answer, check_data, check_rows, weighted_sum};
+use crate::units::{Answer, Sum, check_data, check_rows, sum_of_known};
 use crate::{BaselineError, Noise};
 use rand::CryptoRng;
 use std::num::{NonZeroU32, NonZeroU128};
@@ -186,11 +186,10 @@ impl PerturbedHistogram {
     /// # Errors
     /// If a key of the query is not in the universe.
     pub fn answer(&self, query: &SparseQuery) -> Result<Answer, BaselineError> {
-        let count = |key| Some(self.counts[self.counts.binary_search_by_key(&key, |entry| entry.0).ok()?].1);
-        let (value, listed) = weighted_sum(query, count);
-        if listed < query.support() {
-            return Err(BaselineError::Unlisted(query.support() - listed));
+        let Sum { value, squared_norm, keys } = sum_of_known(query, &self.counts);
+        if keys < query.support() {
+            return Err(BaselineError::Unlisted(query.support() - keys));
         }
-        Ok(Answer { value, standard_error: self.standard_error * query.squared_norm().sqrt() })
+        Ok(Answer { value, standard_error: self.standard_error * squared_norm.sqrt() })
     }
 }

@@ -31,7 +31,7 @@
 //! - A. Korolova, K. Kenthapadi, N. Mishra, A. Ntoulas, *Releasing search queries and clicks privately*, WWW 2009.
 //! - M. Bun, K. Nissim, U. Stemmer, *Simultaneous private learning of multiple concepts*, ITCS 2016.
 
-use crate::units::{KeyError, check_data, check_rows, weighted_sum};
+use crate::units::{KeyError, Sum, check_data, check_rows, sum_of_known};
 use crate::{BaselineError, Noise};
 use rand::CryptoRng;
 use tamis_noise::discrete_laplace::{margin, second_moment};
@@ -192,15 +192,11 @@ impl StabilityHistogram {
 
     /// The answer to a query. Cost: O(m·log of the released keys).
     pub fn answer(&self, query: &SparseQuery) -> StabilityAnswer {
-        let count = |key| Some(self.counts[self.counts.binary_search_by_key(&key, |entry| entry.0).ok()?].1);
-        let (value, released) = weighted_sum(query, count);
-        let weight = |&(key, units): &(Fingerprint, u32)| count(key).map(|_| f64::from(units).powi(2));
-        let squared_norm =
-            query.entries().iter().filter_map(weight).sum::<f64>() / f64::from(SparseQuery::UNIT).powi(2);
+        let Sum { value, squared_norm, keys } = sum_of_known(query, &self.counts);
         StabilityAnswer {
             value,
             standard_error: self.standard_deviation * squared_norm.sqrt(),
-            unreleased: query.support() - released,
+            unreleased: query.support() - keys,
         }
     }
 }
