@@ -1,6 +1,8 @@
-//! The folder of a file that is made.
+//! Files by their names: the folder of one that is made, and whether two are one.
 
 use std::fs::File;
+#[cfg(unix)]
+use std::fs::{self, Metadata};
 use std::path::Path;
 
 /// Where a path is.
@@ -13,4 +15,22 @@ pub fn sync(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
+}
+
+/// Whether a path leads to the file that was opened.
+#[cfg(unix)]
+pub fn is_file_at(file: &File, path: &Path) -> bool {
+    file.metadata().is_ok_and(|file| fs::metadata(path).is_ok_and(|there| identity(&file) == identity(&there)))
+}
+
+/// Whether a path leads to a file: here files have no identity that could be asked for.
+#[cfg(not(unix))]
+pub fn is_file_at(_: &File, path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(unix)]
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
 }

@@ -36,7 +36,7 @@ answers is really off by.
 
 An answer is on the disk before it is printed. Killed at any point, the next run goes on behind what was printed: no \
 answer is lost, none is drawn twice and none is given that was not paid for. Of files and lists 256 answers at a time are \
-kept, then printed. One process at a time uses a state; another waits up to ten seconds for it.
+kept, then printed. One process at a time uses a state or a copy of it; another waits up to ten seconds for it.
 
 --format json writes one object a line: schema, name, keys, value, bound, lower, upper, level, standard_error, source, \
 checked, updates_left. bound, lower and upper are null where nothing is promised, standard_error where no release answered. csv has the same as columns.

@@ -11,7 +11,8 @@ use rand::{RngExt, SeedableRng};
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 fn generator() -> StdRng {
@@ -213,6 +214,97 @@ fn an_older_copy_is_refused() {
     // Nor is one that cannot be read at all: here its path leads through a file.
     let homeless = place.elsewhere("table.csv").args(["session", "show", "newest"]).output().unwrap();
     assert_eq!(code(&homeless), 1, "{}", stderr(&homeless));
+}
+
+/// A run that has a state open: of one that this user has not used before, so that it says so when it has it.
+struct Open {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    stderr: BufReader<ChildStderr>,
+}
+
+impl Open {
+    fn new(place: &Place, state: &str) -> Self {
+        let mut command = place.elsewhere("new");
+        command.args(["session", "ask", state, "--format", "json"]).stdin(Stdio::piped());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        stderr.read_line(&mut said).unwrap();
+        assert!(said.contains("whether it is the newest copy"), "{said}");
+        Self { stdin: child.stdin.take().unwrap(), stdout: BufReader::new(child.stdout.take().unwrap()), child, stderr }
+    }
+
+    /// The line that answers.
+    fn ask(&mut self, query: &str) -> String {
+        self.stdin.write_all(query.as_bytes()).unwrap();
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// Its exit code and what more it said.
+    fn end(mut self) -> (i32, String) {
+        drop(self.stdin);
+        let mut said = String::new();
+        self.stderr.read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().code().unwrap(), said)
+    }
+}
+
+/// A copy that was opened before the original is used keeps it waiting, and then makes it the older one.
+#[test]
+fn two_copies_are_not_used_at_once() {
+    let place = Place::new();
+    assert_eq!(code(&place.create("--queries 3 --epsilon 1000 --delta 1e-6 --mode gaussian --state s")), 0);
+    fs::copy(place.path("s"), place.path("copy")).unwrap();
+    let queries = (0..3).map(|key| query(&key.to_string(), &[&format!("other{key}")])).collect::<String>();
+    fs::write(place.path("queries.jsonl"), queries).unwrap();
+    let mut copy = Open::new(&place, "copy");
+    let mut original = place.elsewhere("new");
+    original.args(["session", "ask", "s", "--queries", "queries.jsonl", "--format", "json"]);
+    let mut original = original.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(original.try_wait().unwrap().is_none());
+    // The twin: the original answered three times, and then the copy once.
+    assert_eq!(lines(&copy.ask(&query("ann", &["ann"])))[0]["updates_left"], 2);
+    assert_eq!(copy.end().0, 0);
+    let original = original.wait_with_output().unwrap();
+    assert_eq!((code(&original), stdout(&original).as_str()), (1, ""));
+    assert!(stderr(&original).contains("s is an older copy: it has come to its commit 1, and commit 2"));
+}
+
+/// The lock on the number is one that whoever asks for it keeps to. What is done past it is seen before the next answer.
+#[test]
+fn a_number_that_is_not_ones_own_ends_a_run() {
+    let place = Place::new();
+    let forgeries: [fn(&Path); 3] = [
+        |number| fs::write(number, "00000000000000000005\n").unwrap(),
+        |number| fs::remove_file(number).unwrap(),
+        |number| {
+            let same = fs::read(number).unwrap();
+            fs::remove_file(number).unwrap();
+            fs::write(number, same).unwrap();
+        },
+    ];
+    for forge in forgeries {
+        let _ = fs::remove_file(place.path("s"));
+        let _ = fs::remove_dir_all(place.path("new"));
+        assert_eq!(code(&place.create("--queries 40 --epsilon 1000 --delta 1e-6 --mode gaussian --state s")), 0);
+        let mut run = Open::new(&place, "s");
+        assert_eq!(lines(&run.ask(&query("ann", &["ann"]))).len(), 1);
+        let number = fs::read_dir(place.path("new/tamis")).unwrap().next().unwrap().unwrap().path();
+        let state = fs::read(place.path("s")).unwrap();
+        forge(&number);
+        let forged = fs::read(&number).ok();
+        assert_eq!(run.ask(&query("bob", &["bob"])), "");
+        let (code, said) = run.end();
+        assert_eq!(code, 1, "{said}");
+        assert!(said.contains("was changed or removed while s was in use"), "{said}");
+        // Nothing was kept, least of all a smaller number.
+        assert!(fs::read(place.path("s")).unwrap() == state && fs::read(&number).ok() == forged);
+    }
 }
 
 /// Every flipped bit is refused, or makes no difference.
