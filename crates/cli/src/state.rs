@@ -209,7 +209,7 @@ pub fn create(path: &Path, kind: Kind, id: u128, parts: &[Part], quiet: bool) ->
 }
 
 fn fill(path: &Path, identity: &Identity, parts: &[Part]) -> rusqlite::Result<()> {
-    let mut connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let mut connection = connect(path)?;
     // Before it has its name the file is nobody's: what a crash leaves is thrown away.
     connection.execute_batch(&format!(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = FULL; PRAGMA application_id = {APPLICATION}; \
@@ -462,10 +462,16 @@ fn check_file(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Opens the file of that very name. SQLite would take a name that begins with `file:` for a URI, whose parameters turn
+/// its locks off, and `:memory:` for no file at all; behind a folder a name is a name.
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(Path::new(".").join(path), flags)
+}
+
 /// Opens a file and keeps everybody else out until the connection is closed.
 fn lock(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    let connection = connect(path)?;
     connection.busy_timeout(PATIENCE)?;
     // The lock is waited for in normal mode, in which nothing is held meanwhile, and then never given back: two that
     // wait while each holds a part of it would wait for ever.

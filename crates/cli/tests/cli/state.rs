@@ -307,6 +307,35 @@ fn a_number_that_is_not_ones_own_ends_a_run() {
     }
 }
 
+/// What SQLite would take for a URI, without locks, or for no file is a name like any other.
+#[test]
+fn a_name_is_a_name() {
+    let place = Place::new();
+    fs::create_dir(place.path("file:folder")).unwrap();
+    for name in ["file:s?nolock=1", "file:folder/s?vfs=unix-none", ":memory:"] {
+        let created = place.create(&format!("--queries 3 --epsilon 1000 --delta 1e-6 --mode gaussian --state {name}"));
+        assert_eq!(code(&created), 0, "{}", stderr(&created));
+        assert!(place.path(name).is_file() && !place.path("s").exists() && !place.path("file:folder/s").exists());
+        let asked = place.ask(name, &query("ann", &["ann"]), "");
+        assert_eq!(lines(&stdout(&asked))[0]["source"], "data", "{}", stderr(&asked));
+        // Two processes wait for each other: by the lock on the state alone, since their numbers are kept apart.
+        let mut first = Open::new(&place, name);
+        let second = place
+            .elsewhere("another")
+            .args(["session", "show", name])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        std::thread::sleep(Duration::from_millis(100));
+        let mut second = second.unwrap();
+        assert!(second.try_wait().unwrap().is_none(), "{name}");
+        assert_eq!(lines(&first.ask(&query("bob", &["bob"])))[0]["updates_left"], 1);
+        assert_eq!(first.end().0, 0);
+        assert!(second.wait().unwrap().success());
+        fs::remove_dir_all(place.path("new")).unwrap();
+    }
+}
+
 /// Every flipped bit is refused, or makes no difference.
 #[test]
 fn a_damaged_state_is_refused() {
