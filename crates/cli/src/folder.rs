@@ -17,6 +17,19 @@ pub fn sync(folder: &Path) {
     }
 }
 
+/// Whether two paths lead to one file.
+#[cfg(unix)]
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| fs::metadata(path).ok().map(|metadata| identity(&metadata));
+    identity(one).is_some_and(|one| Some(one) == identity(other))
+}
+
+#[cfg(not(unix))]
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path);
+    real(one).is_ok_and(|one| real(other).is_ok_and(|other| one == other))
+}
+
 /// Whether a path leads to the file that was opened.
 #[cfg(unix)]
 pub fn is_file_at(file: &File, path: &Path) -> bool {

@@ -8,6 +8,7 @@ mod request;
 use crate::failure::Failure;
 use crate::input::{Rows, Source};
 use crate::output::Format;
+use crate::state;
 use kept::Run;
 pub use kept::describe;
 use rand::CryptoRng;
@@ -149,6 +150,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         return explain::print(&request, &plan, arguments.format);
     }
     let source = request.source(arguments.file.as_deref())?;
+    if let Some(state) = &arguments.state {
+        state::check_input(state, "FILE", &source)?;
+    }
     let begun = Run::find(arguments.state.as_deref(), &plan, &request, arguments.quiet)?;
     let answered = begun.as_ref().map_or(0, |run| run.answered);
     if source.is_regular_file() && !arguments.follow {

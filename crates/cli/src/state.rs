@@ -37,6 +37,7 @@ mod sequence;
 
 use crate::failure::Failure;
 use crate::folder;
+use crate::input::Source;
 use crate::output::note;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use sequence::{NotHeld, Seen, Sequence};
@@ -160,6 +161,18 @@ pub fn check_place(path: &Path) -> Result<(), Failure> {
             "give a folder that exists",
         )
     })
+}
+
+/// Refuses to read the state itself as the input that an argument names. Besides that it is none: who opens and closes a
+/// file on Unix gives back all locks that the process has on it, and SQLite would go on without.
+pub fn check_input(state: &Path, argument: &str, input: &Source) -> Result<(), Failure> {
+    if !folder::is_same_file(state, input.path()) {
+        return Ok(());
+    }
+    Err(Failure::input(
+        format_args!("{argument}: {input} is the state {} itself", state.display()),
+        "give what is to be read from it, or `-` for standard input",
+    ))
 }
 
 fn exists(path: &Path) -> Failure {

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::input::Source;
 use crate::output::{Format, note};
 use crate::questions::{self, Question, Questions};
-use crate::state::{Kind as StateKind, Part, StateFile};
+use crate::state::{self, Kind as StateKind, Part, StateFile};
 use rand::rngs::ThreadRng;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
@@ -69,6 +69,8 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let source = Source::of(arguments.queries.as_deref().unwrap_or("-".as_ref()));
+    check_inputs(&arguments, &source)?;
     let file = StateFile::open(&arguments.state, arguments.quiet)?;
     file.expect(StateKind::Session)?;
     let description = Description::read(&file)?;
@@ -80,7 +82,6 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let report = Report::new(1.0 - setting.beta.get(), setting.records, arguments.format);
     let Arguments { unchecked, quiet, .. } = arguments;
     let asker = Asker { engine, file, report, keys: &keys, unchecked, quiet, waiting: Waiting::default() };
-    let source = Source::of(arguments.queries.as_deref().unwrap_or("-".as_ref()));
     if !arguments.list.is_empty() {
         return asker.all(questions::of_lists(&arguments.list, &keys, quiet)?, BATCH);
     }
@@ -89,6 +90,14 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     let batch = if source.is_regular_file() { BATCH } else { 1 };
     asker.all(questions::of_file(&source, &keys)?, batch)
+}
+
+/// Refuses the state as an input of its own.
+fn check_inputs(arguments: &Arguments, queries: &Source) -> Result<(), Failure> {
+    if arguments.list.is_empty() {
+        return state::check_input(&arguments.state, "--queries", queries);
+    }
+    arguments.list.iter().try_for_each(|list| state::check_input(&arguments.state, "--list", &Source::of(list)))
 }
 
 /// Answers that are kept together, where nobody waits for them one by one.

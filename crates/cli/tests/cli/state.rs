@@ -336,6 +336,41 @@ fn a_name_is_a_name() {
     }
 }
 
+/// Read as an input and closed, it would lose the lock that the process has on it.
+#[test]
+#[cfg(unix)]
+fn a_state_is_no_input_of_its_own() {
+    let place = Place::new();
+    assert_eq!(code(&place.create("--queries 4 --epsilon 1000 --delta 1e-6 --mode gaussian --state s")), 0);
+    fs::write(place.path("n.txt"), "0\n").unwrap();
+    assert_eq!(code(&place.run(&format!("{WATCH} --alerts 1 n.txt"))), 0);
+    std::os::unix::fs::symlink("s", place.path("link")).unwrap();
+    fs::write(place.path("list.txt"), "ann\n").unwrap();
+    for (words, stdin, argument) in [
+        ("session ask s --list list.txt --list s", None, "--list"),
+        ("session ask link --list s", None, "--list"),
+        ("session ask s --list -", Some("s"), "--list"),
+        ("session ask s --queries ./link", None, "--queries"),
+        ("session ask s --queries /dev/stdin", Some("s"), "--queries"),
+        ("session ask link", Some("s"), "--queries"),
+        (&format!("{WATCH} --alerts 1 w"), None, "FILE"),
+        (&format!("{WATCH} --alerts 1 /dev/stdin"), Some("w"), "FILE"),
+    ] {
+        let mut command = place.tamis();
+        command.args(words.split_whitespace());
+        if let Some(stdin) = stdin {
+            command.stdin(fs::File::open(place.path(stdin)).unwrap());
+        }
+        let output = command.output().unwrap();
+        assert_eq!((code(&output), stdout(&output).as_str()), (2, ""), "{words}");
+        let complaint = stderr(&output);
+        assert!(complaint.starts_with(&format!("error: {argument}: ")) && complaint.contains(" itself"), "{complaint}");
+    }
+    // The twin: any other file is read, be it a state.
+    let other = place.run("session ask s --list list.txt --list w --quiet");
+    assert!(code(&other) == 2 && stderr(&other).contains("w, line"), "{}", stderr(&other));
+}
+
 /// Every flipped bit is refused, or makes no difference.
 #[test]
 fn a_damaged_state_is_refused() {
