@@ -1,8 +1,9 @@
 //! Files by their names: the folder of one that is made, and whether two are one.
 
-use std::fs::File;
 #[cfg(unix)]
-use std::fs::{self, Metadata};
+use std::fs::Metadata;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 
 /// Where a path is.
@@ -17,6 +18,14 @@ pub fn sync(folder: &Path) {
     }
 }
 
+/// Makes a folder, and those that lead to it, and their names durable.
+pub fn make(folder: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
+    fs::create_dir_all(folder)?;
+    missing.into_iter().for_each(|folder| sync(of(folder)));
+    Ok(())
+}
+
 /// Whether two paths lead to one file.
 #[cfg(unix)]
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
@@ -26,7 +35,7 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
 
 #[cfg(not(unix))]
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| std::fs::canonicalize(path);
+    let real = |path: &Path| fs::canonicalize(path);
     real(one).is_ok_and(|one| real(other).is_ok_and(|other| one == other))
 }
 

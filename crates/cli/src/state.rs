@@ -191,7 +191,7 @@ fn temporary(path: &Path) -> std::io::Result<tempfile::TempPath> {
 }
 
 /// Makes a state, whole or not at all.
-pub fn create(path: &Path, kind: Kind, id: u128, parts: &[Part], quiet: bool) -> Result<(), Failure> {
+pub fn create(path: &Path, kind: Kind, id: u128, parts: &[Part]) -> Result<(), Failure> {
     let failed = |error: &dyn Display| {
         Failure::machine(
             format_args!("cannot write {}: {error}", path.display()),
@@ -203,15 +203,10 @@ pub fn create(path: &Path, kind: Kind, id: u128, parts: &[Part], quiet: bool) ->
     fill(&temporary, &identity, parts).map_err(|error| failed(&error))?;
     let durable = File::open(&temporary).and_then(|file| file.sync_all());
     durable.map_err(|error| failed(&error))?;
-    // Its number first: once it has its name, another process may use it.
+    // Its number first: once it has its name, another process may use it. If it cannot be kept, whoever opens it is told.
     let mut sequence = Sequence::of(id);
-    let mut kept = sequence.hold(PATIENCE);
-    if sequence.is_kept() {
-        kept = kept.and(sequence.write(1).map_err(NotHeld::Unusable));
-    }
-    if let Err(NotHeld::Unusable(error)) = kept {
-        note(quiet, &unwatched(&error));
-    }
+    let _ = sequence.hold(PATIENCE);
+    let _ = sequence.write(1);
     temporary.persist_noclobber(path).map_err(|refused| match refused.error.kind() {
         std::io::ErrorKind::AlreadyExists => exists(path),
         _ => failed(&refused.error),
@@ -266,7 +261,10 @@ fn checksum(id: u128, name: &str, position: u64, content: &[u8]) -> u128 {
 
 impl StateFile {
     /// Opens the newest state there is, for this process alone.
-    pub fn open(path: &Path, quiet: bool) -> Result<Self, Failure> {
+    ///
+    /// Prints a warning if it cannot be told whether it is the newest: to whoever runs the program, however quiet, since
+    /// it is about privacy.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
         check_file(path)?;
         let connection = lock(path).map_err(|error| unreadable(path, &error))?;
         let identity = check_contents(&connection).map_err(|fault| match fault {
@@ -277,7 +275,7 @@ impl StateFile {
                 "use a newer version of tamis",
             ),
         })?;
-        let sequence = watch(path, &identity, quiet)?;
+        let sequence = watch(path, &identity)?;
         Ok(Self { path: path.to_owned(), identity, sequence, connection })
     }
 
@@ -392,7 +390,7 @@ impl StateFile {
 }
 
 /// Takes a state's sequence number for this process alone, and refuses the state if it is behind.
-fn watch(path: &Path, identity: &Identity, quiet: bool) -> Result<Sequence, Failure> {
+fn watch(path: &Path, identity: &Identity) -> Result<Sequence, Failure> {
     let mut sequence = Sequence::of(identity.id);
     let held = sequence.hold(PATIENCE);
     if let Err(NotHeld::InUse) = held {
@@ -405,13 +403,9 @@ fn watch(path: &Path, identity: &Identity, quiet: bool) -> Result<Sequence, Fail
             "a state and its copies have one budget, and one process at a time answers from it: wait for the other, or end it",
         ));
     }
-    match sequence.seen(identity.sequence) {
-        Seen::Current => {}
-        Seen::Never => note(
-            quiet,
-            "note: this user has not used this state on this machine before, so it cannot be told whether it is the \
-             newest copy; an older one would spend its budget again",
-        ),
+    let seen = sequence.seen(identity.sequence);
+    match seen {
+        Seen::Current | Seen::Never => {}
         Seen::Newer(newer) => return Err(older(path, identity.sequence, newer)),
         Seen::Unreadable(file, fault) => {
             return Err(Failure::refused(
@@ -420,8 +414,15 @@ fn watch(path: &Path, identity: &Identity, quiet: bool) -> Result<Sequence, Fail
             ));
         }
     }
-    if let Err(NotHeld::Unusable(error)) = held {
-        note(quiet, &unwatched(&error));
+    match (held, seen) {
+        (Err(NotHeld::Unusable(error)), _) => warn_of_copies(
+            path,
+            &format!(
+                "the user's state directory cannot be used ({error}; set XDG_STATE_HOME to a folder that can be written)"
+            ),
+        ),
+        (_, Seen::Never) => warn_of_copies(path, "this user has not used this state on this machine before"),
+        _ => {}
     }
     if sequence.is_kept() {
         sequence.write(identity.sequence).map_err(|error| not_kept(path, &error))?;
@@ -582,9 +583,13 @@ fn older(path: &Path, has: u64, newer: u64) -> Failure {
     )
 }
 
-fn unwatched(error: &dyn Display) -> String {
-    format!(
-        "note: an older copy put back in place of this state could not be told, because the user's state directory cannot \
-         be used ({error}); set XDG_STATE_HOME to a folder that can be written"
-    )
+/// However quiet: it is about privacy.
+fn warn_of_copies(path: &Path, why: &str) {
+    note(
+        false,
+        &format!(
+            "warning: {why}, so it cannot be told whether {} is the newest copy; an older one would spend its budget again",
+            path.display()
+        ),
+    );
 }

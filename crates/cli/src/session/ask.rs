@@ -63,7 +63,7 @@ pub struct Arguments {
     /// Format of standard output: text for people, JSON lines, or CSV.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Print nothing but answers and errors.
+    /// Print nothing but answers, errors and warnings about privacy.
     #[arg(long)]
     quiet: bool,
 }
@@ -71,7 +71,7 @@ pub struct Arguments {
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let source = Source::of(arguments.queries.as_deref().unwrap_or("-".as_ref()));
     check_inputs(&arguments, &source)?;
-    let file = StateFile::open(&arguments.state, arguments.quiet)?;
+    let file = StateFile::open(&arguments.state)?;
     file.expect(StateKind::Session)?;
     let description = Description::read(&file)?;
     let keys = description.keys(&file)?;

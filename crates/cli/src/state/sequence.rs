@@ -7,7 +7,7 @@
 
 use crate::folder;
 use std::env;
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -122,12 +122,17 @@ impl Sequence {
     fn open(&self) -> io::Result<File> {
         let path = self.path.as_ref().ok_or_else(|| io::Error::other("neither XDG_STATE_HOME nor HOME is set"))?;
         let directory = folder::of(path);
-        fs::create_dir_all(directory)?;
+        folder::make(directory)?;
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(path)
+        let file = options.open(path)?;
+        if file.metadata()?.len() == 0 {
+            // Before anything is written: a number that is there has a name that is durable.
+            folder::sync(directory);
+        }
+        Ok(file)
     }
 }
 

@@ -195,14 +195,34 @@ fn an_older_copy_is_refused() {
     // the answer again, which the tests above would see.)
     let elsewhere = place
         .elsewhere("elsewhere")
-        .args(["session", "ask", "s", "--queries", "queries.jsonl", "--format=json"])
+        .args(["session", "ask", "s", "--queries", "queries.jsonl", "--format=json", "--quiet"])
         .output()
         .unwrap();
     assert_eq!((code(&elsewhere), value(&elsewhere).as_str()), (0, "data"));
-    assert!(stderr(&elsewhere).contains("cannot be told whether it is the newest copy"), "{}", stderr(&elsewhere));
+    let warned = "warning: this user has not used this state on this machine before, so it cannot be told whether s is the newest";
+    assert!(stderr(&elsewhere).contains(warned), "{}", stderr(&elsewhere));
     // Once it was seen, it is known.
     let again = place.elsewhere("elsewhere").args(["session", "show", "s"]).output().unwrap();
     assert_eq!((code(&again), stderr(&again).as_str()), (0, ""));
+
+    // The same where there is no directory for it; and in the monitor, which makes a state and opens it, it is said once.
+    for words in [
+        "session ask s --queries queries.jsonl --quiet".to_owned(),
+        format!("{WATCH} --alerts 1 n.txt"),
+        format!("{WATCH} --alerts 1 n.txt"),
+    ] {
+        fs::write(place.path("n.txt"), "0\n").unwrap();
+        let mut homeless = place.tamis();
+        let homeless = homeless.env_remove("XDG_STATE_HOME").env_remove("HOME").args(words.split_whitespace()).output();
+        let homeless = homeless.unwrap();
+        assert_eq!(code(&homeless), 0, "{}", stderr(&homeless));
+        let warned = "warning: the user's state directory cannot be used (neither XDG_STATE_HOME nor HOME is set";
+        assert!(
+            stderr(&homeless).starts_with(warned) && stderr(&homeless).lines().count() == 1,
+            "{}",
+            stderr(&homeless)
+        );
+    }
 
     // A number that cannot be read is not taken for none.
     for entry in fs::read_dir(place.path("home/tamis")).unwrap() {
@@ -232,7 +252,7 @@ impl Open {
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
         stderr.read_line(&mut said).unwrap();
-        assert!(said.contains("whether it is the newest copy"), "{said}");
+        assert!(said.contains("is the newest copy"), "{said}");
         Self { stdin: child.stdin.take().unwrap(), stdout: BufReader::new(child.stdout.take().unwrap()), child, stderr }
     }
 
