@@ -43,8 +43,9 @@ is an upper bound that you state, and accuracy rests on it, privacy never. Rows,
 The state holds the data that is answered from, and the noisy threshold: it is as secret as the data, and made for its owner \
 alone (mode 0600). Of two copies only the newer may be used: an older one that is put back is refused where the newer was used \
 before, by a number kept in $XDG_STATE_HOME/tamis or ~/.local/state/tamis, and while one is in use the other has to wait. \
-Where that cannot be told there is a warning. Putting back state and number cannot be detected. Keep it on a local disk, and where a crash has left a file FILE-journal beside it, move both: the next run puts the state in order. A \
-creation that is killed may leave a file .tamis-….partial beside FILE: it holds the data and was never answered from, so delete it.
+Where that cannot be told there is a warning. Putting back state and number cannot be detected. Keep it on a local disk, and \
+where a crash has left a file FILE-journal beside it, move both: the next run puts the state in order. A creation that is killed \
+may leave a file .tamis-….partial beside FILE: it holds the data and was never answered from, so delete it.
 
 Exit codes: 0 done; 1 refused on privacy grounds, or because the guarantee is vacuous (--yes); 2 usage or bad input; \
 3 internal error, or a disk that failed: nothing is spent then unless the state is there.";
