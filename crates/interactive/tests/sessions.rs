@@ -436,6 +436,63 @@ fn a_session_goes_on_where_it_stopped() {
     }
 }
 
+/// Answers that are lost with the process that drew them were perhaps seen: however many are, no more come from the data than
+/// were bought. In the twin, which charges when it is told the answer, more do.
+#[test]
+fn a_lost_answer_is_paid_for() {
+    let data = Data::keys(table((0..40).map(|key| (key, 50_000 / (1 + key as i64)))));
+    let setting = setting(data.total() as u64, 8, 12);
+    let bought = 12;
+    for plan in [
+        Plan::budgeted(&setting, Learner::SparseWeights, Hits::new(bought).unwrap(), 10_000).unwrap(),
+        Plan::gaussian(&setting).unwrap(),
+    ] {
+        for is_charged in [true, false] {
+            let mut rng = generator(6);
+            let mut session = Session::new(plan.clone(), &data, &mut rng).unwrap();
+            let (mut drawn, mut given) = (0, 0);
+            for (number, query) in stream(8, 60, 8).take(100).enumerate() {
+                if session.is_exhausted() {
+                    break;
+                }
+                let charged = State { head: session.charged_head(1, &mut rng), ..session.state() };
+                let before = if is_charged { charged } else { session.state() };
+                let before: State = serde_json::from_str(&serde_json::to_string(&before).unwrap()).unwrap();
+                let is_new = session.answer(&query, &mut rng).unwrap().source == Source::Data;
+                drawn += u64::from(is_new);
+                if number % 2 == 0 {
+                    session = Session::restore(before, &data).unwrap();
+                } else {
+                    given += u64::from(is_new);
+                }
+                if is_charged {
+                    assert_eq!(session.left() + session.lost() + given, bought);
+                }
+            }
+            assert_eq!(drawn <= bought, is_charged, "{drawn} of {bought}");
+        }
+    }
+}
+
+/// What was lost taught nothing, so that it no longer holds that whatever could be learned was.
+#[test]
+fn a_lost_correction_is_one_less_to_learn_from() {
+    let data = Data::keys(table((0..40).map(|key| (key, 50_000_000 / (1 + key as i64)))));
+    let setting = setting(data.total() as u64, 8, 5_000);
+    let plan = Plan::tight(&setting, Learner::SparseWeights).unwrap();
+    assert!(plan.survives_exhaustion());
+    let corrections = u64::from(plan.updates().unwrap().get());
+    let mut rng = generator(6);
+    let mut session = Session::new(plan, &data, &mut rng).unwrap();
+    while !session.is_exhausted() {
+        let head = session.charged_head(1, &mut rng);
+        session = Session::restore(State { head, ..session.state() }, &data).unwrap();
+    }
+    assert_eq!(session.lost(), corrections);
+    let answer = session.answer(&count(0..8), &mut rng).unwrap();
+    assert_eq!((answer.source, answer.bound), (Source::Unchecked, None));
+}
+
 #[test]
 fn damaged_sessions_are_refused() {
     let data = Data::keys(table((0..40).map(|key| (key, 50_000 / (1 + key as i64)))));

@@ -81,7 +81,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let setting = engine.plan().setting();
     let report = Report::new(1.0 - setting.beta.get(), setting.records, arguments.format);
     let Arguments { unchecked, quiet, .. } = arguments;
-    let asker = Asker { engine, file, report, keys: &keys, unchecked, quiet, waiting: Waiting::default() };
+    let waiting = Waiting::default();
+    let asker = Asker { engine, file, report, keys: &keys, unchecked, quiet, is_charged: false, waiting };
     if !arguments.list.is_empty() {
         return asker.all(questions::of_lists(&arguments.list, &keys, quiet)?, BATCH);
     }
@@ -111,6 +112,8 @@ struct Asker<'data> {
     keys: &'data Keys,
     unchecked: bool,
     quiet: bool,
+    /// Whether the state says that what is drawn now is used up.
+    is_charged: bool,
     waiting: Waiting,
 }
 
@@ -119,15 +122,16 @@ struct Asker<'data> {
 struct Waiting {
     answered: Vec<Answered>,
     parts: Vec<Part>,
+    is_corrected: bool,
 }
 
 impl Asker<'_> {
-    /// Answers queries in order. Those before the first that fails are given.
+    /// Answers queries in order, up to so many at a time. Those before the first that fails are given.
     fn all(mut self, questions: Questions, batch: usize) -> Result<(), Failure> {
         let mut rng = rand::rng();
         for question in questions {
-            let asked = question.and_then(|question| self.ask(question, &mut rng));
-            if asked.is_err() || self.waiting.answered.len() >= batch {
+            let asked = question.and_then(|question| self.ask(question, batch, &mut rng));
+            if asked.is_err() || self.waiting.answered.len() >= batch || self.waiting.is_corrected {
                 self.give()?;
             }
             if asked.is_err() {
@@ -143,15 +147,21 @@ impl Asker<'_> {
         Ok(())
     }
 
-    /// Draws the answer to a query. Nothing of it is known to anybody yet.
-    fn ask(&mut self, question: Question, rng: &mut ThreadRng) -> Result<(), Failure> {
+    /// Draws the answer to a query. It is paid for before: if it could not be kept, that might tell what it was.
+    fn ask(&mut self, question: Question, batch: usize, rng: &mut ThreadRng) -> Result<(), Failure> {
         let place = question.place().to_owned();
         let (name, query) = question.adaptive(self.keys);
+        if !self.is_charged && self.engine.left() > 0 {
+            self.file.commit(&[self.engine.charged_head(batch as u64, rng)?])?;
+            self.is_charged = true;
+        }
         let answer = self.engine.answer(&query, rng).map_err(|refusal| refused(&place, &refusal))?;
         if !answer.is_repeated {
             self.waiting.parts.push(self.engine.last(&name)?);
             if answer.source == From::Data && self.engine.corrections() > 0 {
                 self.waiting.parts.push(self.engine.learned(&query)?);
+                // One was charged: another would not be.
+                self.waiting.is_corrected = true;
             }
         }
         if answer.source == From::Unchecked && answer.bound.is_none() && !self.unchecked {
@@ -168,10 +178,11 @@ impl Asker<'_> {
 
     /// Keeps what waits, and then prints it.
     fn give(&mut self) -> Result<(), Failure> {
-        let Waiting { answered, mut parts } = std::mem::take(&mut self.waiting);
-        if !parts.is_empty() {
+        let Waiting { answered, mut parts, .. } = std::mem::take(&mut self.waiting);
+        if self.is_charged || !parts.is_empty() {
             parts.push(self.engine.head()?);
             self.file.commit(&parts)?;
+            self.is_charged = false;
         }
         self.report.answers(&answered)
     }
@@ -203,7 +214,7 @@ impl Asker<'_> {
                 break;
             }
             let line = line.trim_end_matches(['\n', '\r']);
-            let asked = Question::typed(line, number, self.keys).and_then(|question| self.ask(question, &mut rng));
+            let asked = Question::typed(line, number, self.keys).and_then(|question| self.ask(question, 1, &mut rng));
             self.give()?;
             match asked {
                 Err(Failure::Input(complaint)) => note(false, &complaint.to_string()),

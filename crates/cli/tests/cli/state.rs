@@ -183,7 +183,7 @@ fn an_older_copy_is_refused() {
         let refused = place.run(command);
         assert_eq!((code(&refused), stdout(&refused).as_str()), (1, ""));
         assert!(
-            stderr(&refused).contains("s is an older copy: it has come to its commit 1, and commit 2"),
+            stderr(&refused).contains("s is an older copy: it has come to its commit 1, and commit 3"),
             "{}",
             stderr(&refused)
         );
@@ -292,7 +292,7 @@ fn two_copies_are_not_used_at_once() {
     assert_eq!(copy.end().0, 0);
     let original = original.wait_with_output().unwrap();
     assert_eq!((code(&original), stdout(&original).as_str()), (1, ""));
-    assert!(stderr(&original).contains("s is an older copy: it has come to its commit 1, and commit 2"));
+    assert!(stderr(&original).contains("s is an older copy: it has come to its commit 1, and commit 3"));
 }
 
 /// The lock on the number is one that whoever asks for it keeps to. What is done past it is seen before the next answer.
