@@ -8,6 +8,7 @@ mod request;
 use crate::failure::Failure;
 use crate::input::{Rows, Source};
 use crate::output::Format;
+use crate::state;
 use kept::Run;
 pub use kept::describe;
 use rand::CryptoRng;
@@ -50,8 +51,9 @@ stand. A message names line and column and never quotes a cell.
 is printed, and the same command goes on where it stopped, for the same budget. Of a file the rows that were answered are passed \
 over; standard input is taken to hold new ones. What was answered in the last second before a crash may be answered again, which \
 costs nothing; but an alert is charged before there is one, and a run that is killed or whose disk fails has lost it: that it \
-failed may tell that there was an alert. Ctrl-C loses none. The state is as secret as the data (mode 0600), one process at a time uses it, and an older copy put back is \
-refused where a newer was used before; `tamis inspect FILE` shows it, with all alerts.
+failed may tell that there was an alert. Ctrl-C loses none. The state is as secret as the data (mode 0600), one process at a \
+time uses it or a copy of it, and an older copy put back is refused where a newer was used before; `tamis inspect FILE` shows \
+it, with all alerts.
 
 --format json writes one object a line, each with \"event\" and \"schema\": a \"plan\" first (epsilon and delta as exact \
 text, \"error\" for T ± error, \"vacuous\" and \"warning\" null or text), an \"alert\" each time (row, label, alert, \
@@ -132,7 +134,7 @@ pub struct Arguments {
     /// Format of standard output: text for people, JSON lines, or CSV.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Print nothing but alerts and errors.
+    /// Print nothing but alerts, errors and warnings about privacy.
     #[arg(long)]
     quiet: bool,
 }
@@ -151,7 +153,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         return explain::print(&request, &plan, arguments.format);
     }
     let source = request.source(arguments.file.as_deref())?;
-    let begun = Run::find(arguments.state.as_deref(), &plan, &request, arguments.quiet)?;
+    if let Some(state) = &arguments.state {
+        state::check_input(state, "FILE", &source)?;
+    }
+    let begun = Run::find(arguments.state.as_deref(), &plan, &request)?;
     let answered = begun.as_ref().map_or(0, |run| run.answered);
     if source.is_regular_file() && !arguments.follow {
         check_all(&request, source.open(&request.columns, false)?, &source, answered)?;

@@ -67,13 +67,13 @@ const FORGETTABLE: Duration = Duration::from_secs(1);
 
 impl Run {
     /// The run that is kept there, if there is one. It must be of the same plan.
-    pub fn find(path: Option<&Path>, plan: &Plan, request: &Request, quiet: bool) -> Result<Option<Self>, Failure> {
+    pub fn find(path: Option<&Path>, plan: &Plan, request: &Request) -> Result<Option<Self>, Failure> {
         let Some(path) = path else { return Ok(None) };
         if path.symlink_metadata().is_err() {
             state::check_place(path)?;
             return Ok(None);
         }
-        let file = StateFile::open(path, quiet)?;
+        let file = StateFile::open(path)?;
         file.expect(Kind::Monitor)?;
         let watched: Watched = file.json(WATCHED, 0)?;
         let run = Self::read(file)?.0;
@@ -106,10 +106,10 @@ impl Run {
             let mut id = [0; 16];
             rng.fill_bytes(&mut id);
             let parts = [Part::json(WATCHED, 0, &Watched::of(request))?, run.position()?];
-            state::create(path, Kind::Monitor, u128::from_le_bytes(id), &parts, quiet)?;
+            state::create(path, Kind::Monitor, u128::from_le_bytes(id), &parts)?;
             note(quiet, &format!("keeping this run in {}: as secret as the data", path.display()));
             // Another process may have been faster to use it: what counts is what is there.
-            let kept = Self::find(Some(path), plan, request, true)?;
+            let kept = Self::find(Some(path), plan, request)?;
             run = kept.ok_or_else(|| Failure::machine("the state is gone", "run it again, in a folder of your own"))?;
         }
         Ok(run)
