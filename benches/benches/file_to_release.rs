@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use tamis_benches::median;
 
 const ROWS: usize = 1_000_000;
 
@@ -122,11 +123,4 @@ fn write_table(path: &Path) {
     writeln!(file, "email").expect("room");
     (1..=ROWS).for_each(|number| writeln!(file, "customer{number:07}@example.org").expect("room"));
     file.flush().expect("room");
-}
-
-/// The middle one, or the upper of the two in the middle.
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -6,10 +6,10 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use rayon::ThreadPoolBuilder;
 use std::hint::black_box;
 use tamis::noise::{Budget, Epsilon, Neighbours};
+use tamis::projection::{ProjectionRelease, Seed, Shape, SignFamily, Signs, Sketch};
 use tamis::queries::{Fingerprint, Histogram, SparseQuery};
 use tamis_benches::signs::{Polynomial, add_dense, add_sparse, product_by_blocks, product_by_rows};
 use tamis_benches::{Candidate, compare};
-use tamis_projection::{ProjectionRelease, Seed, Shape, SignFamily, Signs, Sketch};
 use tamis_projection_portable as portable;
 
 const INDEPENDENCE: u32 = 17;
@@ -31,13 +31,6 @@ fn table(keys: u64, count: impl Fn(u64) -> i64) -> Histogram {
 /// A sketch of a whole table, an item being one of `items` for each key.
 fn sketch<'a>(name: &str, family: &'a SignFamily, table: &'a Histogram, items: usize) -> Candidate<'a> {
     Candidate::new(name, items * table.distinct(), move || Sketch::of(family, table).expect("few records"))
-}
-
-fn with_goal(candidate: Candidate, goal: Option<f64>) -> Candidate {
-    match goal {
-        Some(ratio) => candidate.goal(ratio),
-        None => candidate,
-    }
 }
 
 /// The same without special instructions.
@@ -71,7 +64,7 @@ fn dense_sketches(width: u64, keys: u64, independence: u32, goal: Option<f64>, r
     let words = width as usize / 64;
     let candidates = vec![
         naive_dense(independence),
-        with_goal(sketch("dense sketch, counts 1", &family, &units, words), goal),
+        sketch("dense sketch, counts 1", &family, &units, words).goal(goal),
         sketch("dense sketch, counts falling as 1/rank", &family, &counts, words),
         portable_sketch(family.shape(), &few, words),
     ];
@@ -85,8 +78,7 @@ fn sparse_sketches(width: u64, nonzeros: u32, independence: u32, goal: Option<f6
     let keys = 1 << 18;
     let family = SignFamily::sparse(width, nonzeros, independence, Seed([1; 32])).expect("a legal shape");
     let units = table(keys, |_| 1);
-    let blocks = polynomials(2 * nonzeros as usize, independence);
-    let blocks: Vec<[Polynomial; 2]> = blocks.chunks_exact(2).map(|pair| [pair[0].clone(), pair[1].clone()]).collect();
+    let blocks = polynomials(2 * nonzeros as usize, independence).as_chunks().0.to_vec();
     let mut counters = vec![0; width as usize];
     let mut rng = StdRng::seed_from_u64(2);
     let few: Vec<[u64; 4]> = (0..256).map(|_| std::array::from_fn(|_| rng.next_u64() >> 3)).collect();
@@ -95,7 +87,7 @@ fn sparse_sketches(width: u64, nonzeros: u32, independence: u32, goal: Option<f6
             add_sparse(&blocks, black_box(&few), &mut counters);
             counters[0]
         }),
-        with_goal(sketch("sparse sketch", &family, &units, 1), goal),
+        sketch("sparse sketch", &family, &units, 1).goal(goal),
         portable_sketch(family.shape(), &units, 1),
     ];
     println!(

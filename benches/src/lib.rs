@@ -32,9 +32,9 @@ impl<'a> Candidate<'a> {
         Self { name: name.into(), items, goal: None, run }
     }
 
-    /// How many times as fast as the first candidate this one should be.
-    pub fn goal(self, ratio: f64) -> Self {
-        Self { goal: Some(ratio), ..self }
+    /// How many times as fast as the first candidate this one should be, if that is known.
+    pub fn goal(self, ratio: impl Into<Option<f64>>) -> Self {
+        Self { goal: ratio.into(), ..self }
     }
 
     /// What it is called.
@@ -103,9 +103,9 @@ pub fn compare(title: impl Into<String>, rounds: usize, mut candidates: Vec<Cand
     }
     let row = |(candidate, own): (&Candidate, &Vec<f64>)| Row {
         name: candidate.name.clone(),
-        median: median(own.clone()),
+        median: median(own.iter().copied()),
         least: own.iter().copied().fold(f64::INFINITY, f64::min),
-        ratio: median(timings[0].iter().zip(own).map(|(first, own)| first / own).collect()),
+        ratio: median(timings[0].iter().zip(own).map(|(first, own)| first / own)),
         goal: candidate.goal,
     };
     Comparison { title: title.into(), rows: candidates.iter().zip(&timings).map(row).collect() }
@@ -121,7 +121,11 @@ fn calls_of_a_timing(candidate: &mut Candidate) -> u64 {
 }
 
 /// The middle one, or the upper of the two in the middle.
-fn median(mut values: Vec<f64>) -> f64 {
+///
+/// # Panics
+/// If there is none.
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
@@ -182,6 +186,6 @@ mod tests {
 
     #[test]
     fn the_median_is_not_moved_by_an_outlier() {
-        assert_eq!(median(vec![3.0, 1.0, 1e9]), 3.0);
+        assert_eq!(median([3.0, 1.0, 1e9]), 3.0);
     }
 }

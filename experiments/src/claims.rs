@@ -30,3 +30,19 @@ pub fn rarely_above(sample: &Sample, measurement: &str, bound: f64, beta: f64) -
     }
     Finding::at_most(sample.quantile(measurement, 1.0), bound)
 }
+
+/// The largest of the values is at most so many times the least. Fewer than two show nothing, and fail.
+///
+/// ```
+/// use tamis_experiments::claims::flat;
+/// use tamis_harness::Verdict;
+/// assert_eq!(flat(&[100.0, 95.0, 104.0], 1.1).verdict, Verdict::Holds);
+/// assert_eq!(flat(&[100.0, 90.0], 1.1).verdict, Verdict::Fails);
+/// assert_eq!(flat(&[100.0], 1.1).verdict, Verdict::Fails);
+/// assert_eq!(flat(&[], 1.1).verdict, Verdict::Fails);
+/// ```
+pub fn flat(values: &[f64], most: f64) -> Finding {
+    let extreme = |choose: fn(f64, f64) -> f64| values.iter().copied().fold(f64::NAN, choose);
+    let ratio = if values.len() < 2 { f64::NAN } else { extreme(f64::max) / extreme(f64::min) };
+    Finding::at_most(ratio, most)
+}

@@ -13,13 +13,16 @@
 //!
 //! An experiment has nothing in it but claim, sweep, trial, columns, checks and plots. What two of them share is in
 //! [`run`] (a run of the sparse vector, by our plans or by the book's figures), [`sessions`] (sessions of every kind
-//! behind one function), [`means`] (how well a mean is known) and [`claims`] (what a row claims). To add one, write its
-//! module and name it below, its one-line binary, and a line in `src/bin/reproduce.rs`.
+//! behind one function), [`points`] (records of booleans), [`means`] (how well a mean is known), [`claims`] (what a row
+//! claims) and [`made`] (what the trials of a row share). To add one, write its module and name it below, its one-line
+//! binary, and a line in `src/bin/reproduce.rs`.
 
 pub mod claims;
 pub mod composition;
 pub mod conjunctions;
+pub mod made;
 pub mod means;
+pub mod points;
 pub mod projection_accuracy;
 pub mod projection_independence;
 pub mod run;

@@ -26,15 +26,17 @@
 mod sweep;
 mod world;
 
-use std::sync::OnceLock;
-use tamis::projection::{Answer, Noise, NoiseKind, Plan, Rule, Signs};
+use tamis::noise::{Beta, Queries};
+use tamis::projection::bounds::deviations;
+use tamis::projection::{Noise, NoiseKind, Plan, Rule, Signs};
 use tamis_harness::{
     Cell, Experiment, FALSE_ALARM, Finding, MISSED, Plot, Sample, Table, TrialError, TrialRng, Verdict,
 };
 use tamis_oracle::statistics::{clopper_pearson_lower, clopper_pearson_upper};
-use world::{Data, Lists, World};
+use world::{Data, Lists, Totals, World};
 
-use crate::claims::together;
+use crate::claims::{flat, together};
+use crate::made::Made;
 use crate::means::{DEVIATIONS, mean_and_deviation};
 
 /// Of all guarantees.
@@ -53,13 +55,12 @@ pub struct Case {
     name: String,
     data: Data,
     lists: Lists,
-    /// n and ‖x‖₂².
-    size: (f64, f64),
+    totals: Totals,
     claim: Claim,
     trials: u64,
     highlight: bool,
     /// The same for all trials, where they do not need one of their own.
-    world: OnceLock<Result<World, String>>,
+    world: Made<World>,
 }
 
 #[derive(Debug)]
@@ -95,7 +96,7 @@ impl tamis_harness::Case for Case {
             ("data", self.data.name().into()),
             ("mechanism", self.name.as_str().into()),
             ("T", self.plan().map(|plan| plan.shape().width()).into()),
-            ("n", (self.size.0 as u64).into()),
+            ("n", (self.totals.records as u64).into()),
             ("m", self.lists.support.into()),
             ("k", self.lists.number.into()),
         ]
@@ -139,7 +140,7 @@ impl Case {
         let support = self.lists.support as f64;
         match &self.mechanism {
             Mechanism::Release(plan) if plan.heavy().is_some() => None,
-            Mechanism::Release(plan) => Some(plan.predicted_standard_error(support, self.size.1, truth)),
+            Mechanism::Release(plan) => Some(plan.predicted_standard_error(support, self.totals.squared_norm, truth)),
             Mechanism::Histogram(noise) => Some((support * noise.variance()).sqrt()),
             Mechanism::Each(noise) => Some(noise.variance().sqrt()),
         }
@@ -155,8 +156,7 @@ impl Case {
             return self.measure(plan, &self.data.world(self.lists, rng)?, rng);
         }
         // It does not use the generator, so whichever trial comes first makes the same.
-        let world = || self.data.world(self.lists, rng).map_err(|error| error.to_string());
-        let world = self.world.get_or_init(world).as_ref().map_err(Clone::clone)?;
+        let world = self.world.get(|| self.data.world(self.lists, rng))?;
         self.measure(plan, world, rng)
     }
 
@@ -314,8 +314,8 @@ pub fn experiment() -> Experiment<Case> {
     let names = ["square", "absolute", "worst", "own square", "covered", "normal", "conservative", "truth"];
     let experiment = Experiment::new(
         "projection_accuracy",
-        "From one release of a million distinct keys (ε = 1, no δ, 400 kB) a list of 10⁴ is counted to ± 180, one of 10⁵ to ± 560. \
-         Errors are as predicted: ∝ √m, whatever the universe; 95 % intervals cover, the theorem [Blum, Roth 2011, section 4] holds.",
+        "From one release of a million distinct keys (ε = 1, no δ, 400 kB) a list of 10⁴ is counted with a standard error of at most \
+         180, one of 10⁵ of 560. Errors are as predicted: ∝ √m, whatever the universe; 95 % intervals cover, the theorem [Blum, Roth 2011, section 4] holds.",
     )
     .sweep(sweep::sweep)
     .trials(|case, _| case.trials)
@@ -359,24 +359,20 @@ fn overall_checks(experiment: Experiment<Case>) -> Experiment<Case> {
         .check_all("share of n, for one heavy key: no gain", over_n(1 << 13, 0.0))
         .check_all("neither universe nor length of keys matters", |table| {
             // Each is known to 2 % at least: 10 % are more than three standard deviations of a difference.
-            let errors = table.only("part", "keys").points("n", "measured").into_iter().map(|point| point.1);
-            let (least, most) =
-                errors.fold((f64::INFINITY, 0.0), |(least, most), error| (error.min(least), error.max(most)));
-            Finding::at_most(most / least, 1.1)
+            flat(&table.only("part", "keys").numbers("measured"), 1.1)
         })
         .check_all("the largest of k errors is that of k bell curves", |table| {
             // The trials know a 95 % quantile to 4 % or better: 15 % are more than three standard deviations, 3 % of bias allowed.
             let rows = table.only("part", "theorem");
             let (predicted, worst) = (rows.points("k", "predicted"), rows.points("k", "worst"));
-            let off =
-                predicted.iter().zip(&worst).map(|(bell, worst)| (worst.1 / bell_curves(bell.0, bell.1) - 1.0).abs());
+            let bells = predicted.iter().map(|&(lists, error)| bell_curves(lists as u64, error));
+            let off = bells.zip(&worst).map(|(bell, worst)| (worst.1 / bell - 1.0).abs());
             let off = off.fold(0.0, f64::max);
             Finding::require(worst.len() >= 3 && off <= 0.15, format!("at most {off:.3} off; claimed within 0.15"))
         })
         .check_all("the paper's composed Laplace noise costs 3 to 4 times Gaussian", |table| {
             let rows = table.only("part", "noise");
-            let of =
-                |name: &str| rows.only("mechanism", name).points("n", "measured").first().map_or(f64::NAN, |p| p.1);
+            let of = |name: &str| rows.only("mechanism", name).number("measured");
             let ratio = of(sweep::PAPERS_NOISE) / of("dense, Gaussian");
             Finding::require((3.0..4.0).contains(&ratio), format!("{ratio:.2} times"))
         })
@@ -384,7 +380,7 @@ fn overall_checks(experiment: Experiment<Case>) -> Experiment<Case> {
             let rows = table.only("part", "per list");
             let of = |name: &str| rows.only("mechanism", name).points("k", "predicted");
             let crossing = sweep::crossing(&of("s = 1, Laplace"), &of("Gaussian for each"));
-            let m = rows.points("k", "m").first().map_or(f64::NAN, |point| point.1);
+            let m = rows.numbers("m").first().copied().unwrap_or(f64::NAN);
             let because = format!("a release wins from {crossing:.0} lists of {m} keys on");
             Finding::require((0.05..0.2).contains(&(crossing / m)), because)
         })
@@ -418,10 +414,12 @@ fn plots(experiment: Experiment<Case>) -> Experiment<Case> {
         )
 }
 
-/// The 1 − β quantile of the largest of k errors, were they independent and normal with this standard error.
-fn bell_curves(lists: f64, standard_error: f64) -> f64 {
-    let answer = Answer { value: 0.0, standard_error, rule: Rule::Normal };
-    answer.interval((1.0 - BETA).powf(1.0 / lists)).map_or(f64::NAN, |interval| interval.upper)
+/// What the largest of k normal errors with this standard error is within, but for a probability β. By the union bound:
+/// were they independent, their quantile would be less by half of a percent at most.
+fn bell_curves(lists: u64, standard_error: f64) -> f64 {
+    // Cannot fail: a number of lists, and a legal β.
+    let queries = Queries::new(lists).expect("a legal k");
+    deviations(queries, Beta::new(BETA).expect("a legal β")) * standard_error
 }
 
 #[cfg(test)]

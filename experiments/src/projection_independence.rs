@@ -18,6 +18,8 @@
 //! with product 1: E S⁴ is n³ and not 3n² − 2n, 21.5 times as much. Keys that are numbers from 0 on are such a subspace.
 
 use rand::{Rng, RngExt};
+use tamis::noise::{Beta, Queries};
+use tamis::projection::bounds::{deviations, standard_error};
 use tamis::projection::{Seed, Shape, SignFamily, Signs, Sketch};
 use tamis::queries::{Fingerprint, Histogram};
 use tamis_harness::{Cell, Experiment, Finding, Plot, Sample, Size, Table, TrialError, TrialRng, Verdict};
@@ -30,8 +32,8 @@ const RECORDS: usize = 64;
 const SUPPORT: usize = 32;
 /// T.
 const WIDTH: usize = 1_024;
-/// Of a bell curve 5 % are beyond so many standard deviations.
-const BEYOND: f64 = 1.959_964;
+/// The share of a bell curve that is [`beyond`].
+const BETA: f64 = 0.05;
 
 /// A row: signs and keys.
 #[derive(Clone, Debug)]
@@ -134,11 +136,18 @@ impl Case {
         };
         let error = product as f64 / entries - SUPPORT as f64;
         let (records, support) = (RECORDS as f64, SUPPORT as f64);
-        // ‖x‖²‖q‖² + q(x)² − 2Σq²x², over T.
-        let variance = (records * support + support * support - 2.0 * support) / WIDTH as f64;
+        // There is no noise; and the term that the bound leaves out, −2Σq²x²/T, is known here.
+        let bound = standard_error(support, records, support, WIDTH as f64, entries, 0.0);
+        let variance = bound.powi(2) - 2.0 * support / WIDTH as f64;
         let deviations = error.abs() / variance.sqrt();
         Ok([sum(2) / second, sum(4) / fourth, deviations.powi(2), deviations])
     }
+}
+
+/// In standard deviations, on both sides.
+fn beyond() -> f64 {
+    // Cannot fail: one query, and a legal β.
+    deviations(Queries::new(1).expect("a legal k"), Beta::new(BETA).expect("a legal β"))
 }
 
 /// −1 if the lowest bit is set, else +1.
@@ -191,14 +200,14 @@ pub fn experiment() -> Experiment<Case> {
     .column("rows²", |_, sample| sample.mean("second"))
     .column("rows⁴", |_, sample| sample.mean("fourth"))
     .column("errors²", |_, sample| sample.mean("square"))
-    .column("beyond", |_, sample| sample.count_above("deviations", BEYOND) as f64 / sample.trials() as f64)
+    .column("beyond", |_, sample| sample.count_above("deviations", beyond()) as f64 / sample.trials() as f64)
     .check("second moment of rows", |_, sample| is_one(sample.values("second")))
     .check("fourth moment of rows", moment("fourth"))
     .check("variance of answers", moment("square"))
     .check("tail of answers", |case, sample| {
         let claim = if case.is_wrong() { Finding::often_above } else { Finding::rarely_above };
         // Of sparse signs so few keys meet that their errors are no bell.
-        (case.signs == Signs::Dense).then(|| claim(sample.values("deviations"), BEYOND, 0.05))
+        (case.signs == Signs::Dense).then(|| claim(sample.values("deviations"), beyond(), BETA))
     })
     .check_all("at r = 2 and 3 a subspace is n³/(3n² − 2n) off, and so wrong alike", |table| {
         let n = RECORDS as f64;
@@ -214,8 +223,7 @@ pub fn experiment() -> Experiment<Case> {
 
 /// The fourth moment of dense rows on the subspace.
 fn fourth(table: &Table, r: &str) -> f64 {
-    let row = table.only("signs", "dense").only("keys", "subspace").only("r", r);
-    row.points("r", "rows⁴").first().map_or(f64::NAN, |point| point.1)
+    table.only("signs", "dense").only("keys", "subspace").only("r", r).number("rows⁴")
 }
 
 fn over_r(stem: &'static str, y_label: &'static str) -> Plot {

@@ -1,11 +1,15 @@
 //! Sessions of every kind behind one function, questions with their true answers, and a table to ask.
 
 use rand::RngExt;
-use tamis::interactive::{Answer, Data, GuardedPlan, Learner, Plan, Query, Session, Setting, Source, SparsePerceptron};
+use tamis::interactive::{
+    Answer, Data, GuardedPlan, Hypothesis, Learner, Plan, Query, Session, Setting, Source, SparsePerceptron,
+};
 use tamis::noise::{Beta, Budget, Delta, Epsilon, Hits, Neighbours, Queries};
 use tamis::projection::ProjectionRelease;
 use tamis::queries::{Conjunction, Fingerprint, FingerprintKey, Histogram, SparseQuery};
-use tamis_harness::{TrialError, TrialRng};
+use tamis_harness::{Sample, TrialError, TrialRng};
+
+use crate::points::Points;
 
 /// Of all guarantees.
 pub const BETA: f64 = 0.05;
@@ -104,8 +108,13 @@ pub enum Prepared {
     },
 }
 
-/// A question and its answer.
+/// What gives a question its answer.
 pub type Ask<'data> = Box<dyn FnMut(&Question, &mut TrialRng) -> Result<Answer, TrialError> + 'data>;
+
+/// What asks this session.
+pub fn asking<'data, H: Hypothesis + 'data>(mut session: Session<'data, H>) -> Ask<'data> {
+    Box::new(move |question, rng| Ok(session.answer(&question.query, rng)?))
+}
 
 impl Prepared {
     /// Makes the plan: some tenths of a second if it is tight.
@@ -147,7 +156,7 @@ impl Prepared {
     }
 
     /// The plan that listens to the data; none of a release alone.
-    pub fn plan(&self) -> Option<&Plan> {
+    fn plan(&self) -> Option<&Plan> {
         match self {
             Self::Session(plan) => Some(plan),
             Self::Guarded(plan) => Some(plan.guard()),
@@ -181,36 +190,64 @@ impl Prepared {
     ///
     /// # Errors
     /// If the plan is not for such data.
-    pub fn begin<'data>(
-        &self,
-        data: &'data Data,
-        table: &Histogram,
-        rng: &mut TrialRng,
-    ) -> Result<Ask<'data>, TrialError> {
+    pub fn begin<'data>(&self, world: &'data World, rng: &mut TrialRng) -> Result<Ask<'data>, TrialError> {
+        let data = &world.data;
         match self {
             Self::Release { plan, error } => {
-                let (release, bound) = (plan.release(table, rng)?, *error);
+                let (release, bound) = (plan.release(&world.table, rng)?, *error);
                 Ok(Box::new(move |question, _| {
                     let value = release.answer(&question.list).value;
                     Ok(Answer { value, source: Source::Hypothesis, bound: Some(bound), is_repeated: false, left: 0 })
                 }))
             }
-            Self::Guarded(plan) => {
-                let mut session = Session::guarded(plan, data, rng)?;
-                Ok(Box::new(move |question, rng| Ok(session.answer(&question.query, rng)?)))
-            }
+            Self::Guarded(plan) => Ok(asking(Session::guarded(plan, data, rng)?)),
             Self::Session(plan) if plan.learner() == Learner::SparsePerceptron => {
                 let setting = plan.setting();
                 let spare = setting.records / setting.largest_count;
                 let perceptron = SparsePerceptron::new(setting.support, spare, data.width())?;
-                let mut session = Session::with_hypothesis(Plan::clone(plan), perceptron, data, rng)?;
-                Ok(Box::new(move |question, rng| Ok(session.answer(&question.query, rng)?)))
+                Ok(asking(Session::with_hypothesis(Plan::clone(plan), perceptron, data, rng)?))
             }
-            Self::Session(plan) => {
-                let mut session = Session::new(Plan::clone(plan), data, rng)?;
-                Ok(Box::new(move |question, rng| Ok(session.answer(&question.query, rng)?)))
-            }
+            Self::Session(plan) => Ok(asking(Session::new(Plan::clone(plan), data, rng)?)),
         }
+    }
+}
+
+/// Of all fingerprints here: any will do, where nothing is secret.
+pub fn key() -> FingerprintKey {
+    FingerprintKey::new([7; 16])
+}
+
+/// What is asked, and the table that has the true answers.
+#[derive(Debug)]
+pub struct World {
+    /// For the truth.
+    pub table: Histogram,
+    /// For a session.
+    pub data: Data,
+}
+
+impl World {
+    /// Keys, each with how many records it has.
+    ///
+    /// # Errors
+    /// If those are more than a table holds.
+    pub fn of_keys(counts: impl IntoIterator<Item = (Fingerprint, u64)>) -> Result<Self, TrialError> {
+        let mut table = Histogram::builder();
+        for (key, count) in counts {
+            table.add(key, count.try_into()?)?;
+        }
+        let table = table.build();
+        Ok(Self { data: Data::keys(table.clone()), table })
+    }
+
+    /// Records of booleans, under [`key`].
+    ///
+    /// # Errors
+    /// If a record has a bit beyond the width.
+    pub fn of_points(points: &Points) -> Result<Self, TrialError> {
+        let table = points.table(&key())?;
+        let data = Data::named_points(table.clone(), points.width, &key(), points.points.iter().copied())?;
+        Ok(Self { data, table })
     }
 }
 
@@ -230,12 +267,12 @@ impl Question {
         Self { query: Query::keys(list.clone()), list }
     }
 
-    /// A conjunction of records under this key.
+    /// A conjunction of records of booleans, under [`key`].
     ///
     /// # Errors
     /// If it has too many points to be listed.
-    pub fn conjunction(conjunction: Conjunction, key: FingerprintKey) -> Result<Self, TrialError> {
-        Ok(Self { query: Query::conjunction(conjunction, key), list: conjunction.query(&key)? })
+    pub fn conjunction(conjunction: Conjunction) -> Result<Self, TrialError> {
+        Ok(Self { query: Query::conjunction(conjunction, key()), list: conjunction.query(&key())? })
     }
 
     /// The exact answer, in records.
@@ -287,6 +324,13 @@ impl Tally {
     pub fn mean(&self) -> f64 {
         self.sum / self.answers.max(1) as f64
     }
+}
+
+/// The worst error (its 1 − β quantile) once the data was not asked any more; none where that did not happen.
+///
+/// Of trials that measure `after` and `unchecked` as a [`Tally`] has them.
+pub fn after_the_last(sample: &Sample) -> Option<f64> {
+    (sample.mean("unchecked") > 0.0).then(|| sample.quantile("after", 1.0 - BETA))
 }
 
 /// How many records each of so many keys has, the i-th most frequent in proportion to 1/i; the first has what rounding

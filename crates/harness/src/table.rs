@@ -83,6 +83,21 @@ impl Table {
         self.rows.iter().filter_map(|row| Some((row[x].parse().ok()?, row[y].parse().ok()?))).collect()
     }
 
+    /// The numbers of a column, over the rows that have one.
+    pub fn numbers(&self, name: &str) -> Vec<f64> {
+        let column = self.position(name);
+        column.map_or(Vec::new(), |column| self.rows.iter().filter_map(|row| row[column].parse().ok()).collect())
+    }
+
+    /// The number in a column of the only row. NaN, which passes no check, if there is not exactly one row, no such
+    /// column, or no number.
+    pub fn number(&self, name: &str) -> f64 {
+        match (self.rows.as_slice(), self.position(name)) {
+            ([row], Some(column)) => row[column].parse().unwrap_or(f64::NAN),
+            _ => f64::NAN,
+        }
+    }
+
     /// The columns and the rows (by number) that the two predicates keep.
     pub fn select(&self, keep_column: impl Fn(&Column) -> bool, keep_row: impl Fn(usize) -> bool) -> Self {
         let kept: Vec<usize> =
@@ -193,5 +208,15 @@ mod tests {
         assert_eq!(table().only("nothing", "<d>").rows.len(), 0);
         assert_eq!(table().points("bound", "bound"), [(12.5, 12.5)]);
         assert_eq!(table().points("bound", "nothing"), []);
+        assert_eq!(table().numbers("bound"), [12.5]);
+        assert!(table().numbers("nothing").is_empty());
+    }
+
+    #[test]
+    fn only_one_row_has_one_number() {
+        let row = |name: &str| table().only("name", name);
+        assert_eq!(row("a|b, \"c\"").number("bound"), 12.5);
+        let none = [table().number("bound"), row("<d>").number("bound"), row("<d>").number("nothing")];
+        assert!(none.iter().chain(&[row("nobody").number("bound")]).all(|number| number.is_nan()), "{none:?}");
     }
 }

@@ -38,9 +38,10 @@
 //!
 //! # Crashes
 //! A ⊤ is counted before anything comes of it, so what is in memory never owes. To survive the end of the process,
-//! store after each answer, *before it is given out*, the [`Head`] (small), the new [`Entry`] of the
-//! [`transcript`](Session::transcript), and, if the answer came from the data, the [hypothesis](Session::hypothesis), or
-//! what of it [that query changed](crate::SparseWeights::store_keys_of).
+//! store *before an answer is drawn* the [charged head](Session::charged_head), as if it had used up a correction
+//! already: it may be lost, and that it was may tell where it came from. Store after it, *before it is given out*, the
+//! [`Head`] (small), the new [`Entry`] of the [`transcript`](Session::transcript), and, if the answer came from the data,
+//! the [hypothesis](Session::hypothesis), or what of it [that query changed](crate::SparseWeights::store_keys_of).
 //! [`Session::state`] is all of it at once. **Only the latest state may be continued, and once**: nothing in it can
 //! tell.
 //!
@@ -60,6 +61,7 @@ use std::fmt;
 use tamis_noise::sparse_vector::{Halted, Reported, Snapshot, SnapshotError, SparseVector, Verdict};
 use tamis_noise::{GaussianMechanism, Hits, Neighbours};
 use tamis_projection::ProjectionError;
+use tamis_queries::SparseQuery;
 
 /// Where an answer is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +93,7 @@ pub struct Answer {
     /// Where it is from.
     pub source: Source,
     /// How far it is from the truth at most, in records: all of a session's bounds hold together with probability 1 −
-    /// β. None where nothing is promised.
+    /// β. The truth is that of the weights as they were given. None where nothing is promised.
     pub bound: Option<f64>,
     /// Whether it is the answer to the same query, asked before.
     pub is_repeated: bool,
@@ -209,6 +211,8 @@ pub struct Session<'data, H = SparseWeights> {
     hypothesis: H,
     ear: Ear,
     transcript: Transcript,
+    /// Hits, or answers, that were charged and of which nothing is known.
+    lost: u64,
 }
 
 /// How the data is asked.
@@ -279,7 +283,7 @@ impl<'data, H: Hypothesis> Session<'data, H> {
             Some(gate) => Ear::SparseVector(Box::new(SparseVector::new(gate.clone(), plan.threshold_in_units(), rng))),
             None => Ear::Gaussian { noise: gaussian_noise(plan.setting())?, left: plan.setting().queries.get() },
         };
-        Ok(Self { plan, data, hypothesis, ear, transcript: Transcript::new(key) })
+        Ok(Self { plan, data, hypothesis, ear, transcript: Transcript::new(key), lost: 0 })
     }
 
     /// Answers one query.
@@ -294,7 +298,7 @@ impl<'data, H: Hypothesis> Session<'data, H> {
         }
         let guess = self.guess(query)?;
         let (units, source) = self.settle(query, guess, rng)?;
-        let bound = self.bound(source);
+        let bound = self.bound(query, source);
         let entry = Entry { digest, units, source, bound };
         self.transcript.push(entry);
         Ok(self.published(entry, false))
@@ -372,17 +376,22 @@ impl<'data, H: Hypothesis> Session<'data, H> {
     }
 
     /// What holds for an answer from there, in units.
-    fn bound(&self, source: Source) -> Option<u64> {
+    fn bound(&self, query: &Query, source: Source) -> Option<u64> {
         let asked = self.transcript.entries().len() as u64;
         if asked >= self.plan.setting().queries.get() {
             return None;
         }
         let errors = self.plan.errors();
-        match source {
+        let bound = match source {
             Source::Data => Some(errors.released),
             Source::Hypothesis => Some(errors.checked),
-            Source::Unchecked => errors.unchecked,
-        }
+            // Corrections that were lost have taught nothing.
+            Source::Unchecked => errors.unchecked.filter(|_| self.lost == 0),
+        };
+        // Half a unit for each record. No overflow: records are at most 2⁴⁰, bounds below 2⁶².
+        let is_rounded = query.as_keys().is_some_and(SparseQuery::is_rounded);
+        let rounding = if is_rounded { self.plan.setting().records.div_ceil(2) } else { 0 };
+        bound.map(|bound| bound + rounding)
     }
 
     fn published(&self, entry: Entry, is_repeated: bool) -> Answer {
@@ -469,6 +478,7 @@ pub struct Head {
     plan: Plan,
     transcript_key: [u8; 16],
     answered: u64,
+    lost: u64,
     ear: StoredEar,
 }
 
@@ -526,6 +536,11 @@ impl<H> Session<'_, H> {
         }
     }
 
+    /// How many corrections (in a Gaussian session, answers) were charged and then lost with the process that drew them.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
     /// Whether the data will not be read any more.
     pub fn is_exhausted(&self) -> bool {
         self.left() == 0
@@ -538,15 +553,32 @@ impl<H> Session<'_, H> {
 
     /// The small part of the state. See [`State`].
     pub fn head(&self) -> Head {
-        Head {
-            plan: self.plan.clone(),
-            transcript_key: self.transcript.key(),
-            answered: self.transcript.entries().len() as u64,
-            ear: match &self.ear {
-                Ear::SparseVector(gate) => StoredEar::SparseVector(Box::new(gate.snapshot())),
-                Ear::Gaussian { left, .. } => StoredEar::Gaussian { left: *left },
-            },
-        }
+        let ear = match &self.ear {
+            Ear::SparseVector(gate) => StoredEar::SparseVector(Box::new(gate.snapshot())),
+            Ear::Gaussian { left, .. } => StoredEar::Gaussian { left: *left },
+        };
+        self.head_with(ear, self.lost)
+    }
+
+    /// The same as if one correction more (in a Gaussian session, so many `answers`) had been used and lost: what is to be
+    /// stored before so many answers are drawn. A session that goes on from it has paid for what may have been seen:
+    /// [`charged_snapshot`](SparseVector::charged_snapshot). After an answer from the data of a session that corrects
+    /// itself, the [head](Self::head) is to be stored before another is drawn.
+    pub fn charged_head<R: CryptoRng + ?Sized>(&self, answers: u64, rng: &mut R) -> Head {
+        let charged = match &self.ear {
+            Ear::SparseVector(gate) => u64::from(gate.hits_left()).min(1),
+            Ear::Gaussian { left, .. } => answers.min(*left),
+        };
+        let ear = match &self.ear {
+            Ear::SparseVector(gate) => StoredEar::SparseVector(Box::new(gate.charged_snapshot(rng))),
+            Ear::Gaussian { left, .. } => StoredEar::Gaussian { left: left - charged },
+        };
+        self.head_with(ear, self.lost + charged)
+    }
+
+    fn head_with(&self, ear: StoredEar, lost: u64) -> Head {
+        let answered = self.transcript.entries().len() as u64;
+        Head { plan: self.plan.clone(), transcript_key: self.transcript.key(), answered, lost, ear }
     }
 }
 
@@ -573,7 +605,7 @@ impl<'data> Session<'data> {
         if session.plan.learner() != Learner::SparseWeights || !session.hypothesis.has_the_sizes_of(&fresh) {
             return Err(Refusal::Damaged("its hypothesis is of another plan"));
         }
-        if u64::from(session.hypothesis.updates_left()) != session.left() {
+        if u64::from(session.hypothesis.updates_left()) != session.left() + session.lost {
             return Err(Refusal::Damaged("hypothesis and noisy threshold are of different moments"));
         }
         Ok(session)
@@ -587,9 +619,11 @@ impl<'data, H: Hypothesis> Session<'data, H> {
     /// # Errors
     /// If no session can have stored that, or the data is not what the plan is for.
     pub fn resume(head: Head, hypothesis: H, transcript: Vec<Entry>, data: &'data Data) -> Result<Self, Refusal> {
-        let Head { plan, transcript_key, answered, ear } = head;
+        let Head { plan, transcript_key, answered, lost, ear } = head;
         check_data(&plan, data)?;
-        let ear = restore_ear(&plan, ear, answered)?;
+        // All three are far below 2⁶³ where they are right.
+        let used = answered.saturating_add(lost);
+        let ear = restore_ear(&plan, ear, used)?;
         let transcript = restore_transcript(&plan, transcript_key, transcript)?;
         let entries = transcript.entries();
         if entries.len() as u64 != answered {
@@ -598,15 +632,15 @@ impl<'data, H: Hypothesis> Session<'data, H> {
         if let (Ear::SparseVector(gate), Some(updates)) = (&ear, plan.updates()) {
             check_hypothesis(&plan, &hypothesis, gate.hits_left())?;
             let heard = entries.iter().filter(|entry| entry.source == Source::Data).count() as u64;
-            if heard + u64::from(gate.hits_left()) != u64::from(updates.get()) {
+            if heard.saturating_add(lost) != u64::from(updates.get() - gate.hits_left()) {
                 return Err(Refusal::Damaged("transcript and noisy threshold are of different moments"));
             }
         }
-        Ok(Self { plan, data, hypothesis, ear, transcript })
+        Ok(Self { plan, data, hypothesis, ear, transcript, lost })
     }
 }
 
-fn restore_ear(plan: &Plan, stored: StoredEar, answered: u64) -> Result<Ear, Refusal> {
+fn restore_ear(plan: &Plan, stored: StoredEar, used: u64) -> Result<Ear, Refusal> {
     match (stored, plan.gate()) {
         (StoredEar::SparseVector(snapshot), Some(gate)) => {
             let run = SparseVector::restore(*snapshot)?;
@@ -616,7 +650,7 @@ fn restore_ear(plan: &Plan, stored: StoredEar, answered: u64) -> Result<Ear, Ref
             Ok(Ear::SparseVector(Box::new(run)))
         }
         (StoredEar::Gaussian { left }, None) => {
-            if left.checked_add(answered) != Some(plan.setting().queries.get()) {
+            if left.checked_add(used) != Some(plan.setting().queries.get()) {
                 return Err(Refusal::Damaged("it has more answers left than were not given"));
             }
             Ok(Ear::Gaussian { noise: gaussian_noise(plan.setting())?, left })

@@ -11,7 +11,9 @@ use tamis_noise::sparse_vector::{Reported, SparseVector, Variant, Verdict};
 use tamis_noise::{Beta, Budget, Delta, Epsilon, Hits, Neighbours, Queries, Sensitivity, StreamKind};
 use tamis_oracle::enumeration::{Pair, worst_loss};
 use tamis_oracle::mechanism::{Mechanism, Output};
-use tamis_queries::{Conjunction, ContributionBound, Element, Fingerprint, FingerprintKey, Histogram, SparseQuery};
+use tamis_queries::{
+    Conjunction, ContributionBound, Element, Fingerprint, FingerprintKey, Histogram, Rational, SparseQuery,
+};
 
 fn setting(records: u64, support: u64, queries: u64) -> Setting {
     Setting {
@@ -434,6 +436,84 @@ fn a_session_goes_on_where_it_stopped() {
         }
         assert_eq!(stored, serde_json::to_string(&straight.state()).unwrap());
     }
+}
+
+/// Weights that are rounded move an answer by up to half a unit for each record, and its bound says so; others do not.
+#[test]
+fn rounded_weights_are_in_the_bound() {
+    let records = 1_000_000_000;
+    let data = Data::keys(table([(1, records)]));
+    let plan = Plan::gaussian(&setting(records as u64, 5, 10)).unwrap();
+    let noise = plan.guarantee_in_records();
+    assert!(noise < 100.0);
+    let mut rng = generator(5);
+    let mut session = Session::new(plan, &data, &mut rng).unwrap();
+    for (parts, is_rounded) in [(3u8, true), (4, false)] {
+        let weight = Rational::from_parts(1.into(), parts.into());
+        let query = Query::keys(SparseQuery::weighted([(Fingerprint::raw(1), weight)]).unwrap());
+        let answer = session.answer(&query, &mut rng).unwrap();
+        let (error, bound) = (answer.value - records as f64 / f64::from(parts), answer.bound.unwrap());
+        assert!(error.abs() < bound && (bound > 4.0 * noise) == is_rounded, "{error} {bound}");
+        // The bound without it would be broken.
+        assert_eq!(error.abs() > noise, is_rounded, "{error} {noise}");
+    }
+}
+
+/// Answers that are lost with the process that drew them were perhaps seen: however many are, no more come from the data than
+/// were bought. In the twin, which charges when it is told the answer, more do.
+#[test]
+fn a_lost_answer_is_paid_for() {
+    let data = Data::keys(table((0..40).map(|key| (key, 50_000 / (1 + key as i64)))));
+    let setting = setting(data.total() as u64, 8, 12);
+    let bought = 12;
+    for plan in [
+        Plan::budgeted(&setting, Learner::SparseWeights, Hits::new(bought).unwrap(), 10_000).unwrap(),
+        Plan::gaussian(&setting).unwrap(),
+    ] {
+        for is_charged in [true, false] {
+            let mut rng = generator(6);
+            let mut session = Session::new(plan.clone(), &data, &mut rng).unwrap();
+            let (mut drawn, mut given) = (0, 0);
+            for (number, query) in stream(8, 60, 8).take(100).enumerate() {
+                if session.is_exhausted() {
+                    break;
+                }
+                let charged = State { head: session.charged_head(1, &mut rng), ..session.state() };
+                let before = if is_charged { charged } else { session.state() };
+                let before: State = serde_json::from_str(&serde_json::to_string(&before).unwrap()).unwrap();
+                let is_new = session.answer(&query, &mut rng).unwrap().source == Source::Data;
+                drawn += u64::from(is_new);
+                if number % 2 == 0 {
+                    session = Session::restore(before, &data).unwrap();
+                } else {
+                    given += u64::from(is_new);
+                }
+                if is_charged {
+                    assert_eq!(session.left() + session.lost() + given, bought);
+                }
+            }
+            assert_eq!(drawn <= bought, is_charged, "{drawn} of {bought}");
+        }
+    }
+}
+
+/// What was lost taught nothing, so that it no longer holds that whatever could be learned was.
+#[test]
+fn a_lost_correction_is_one_less_to_learn_from() {
+    let data = Data::keys(table((0..40).map(|key| (key, 50_000_000 / (1 + key as i64)))));
+    let setting = setting(data.total() as u64, 8, 5_000);
+    let plan = Plan::tight(&setting, Learner::SparseWeights).unwrap();
+    assert!(plan.survives_exhaustion());
+    let corrections = u64::from(plan.updates().unwrap().get());
+    let mut rng = generator(6);
+    let mut session = Session::new(plan, &data, &mut rng).unwrap();
+    while !session.is_exhausted() {
+        let head = session.charged_head(1, &mut rng);
+        session = Session::restore(State { head, ..session.state() }, &data).unwrap();
+    }
+    assert_eq!(session.lost(), corrections);
+    let answer = session.answer(&count(0..8), &mut rng).unwrap();
+    assert_eq!((answer.source, answer.bound), (Source::Unchecked, None));
 }
 
 #[test]

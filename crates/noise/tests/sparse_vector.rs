@@ -441,6 +441,28 @@ fn a_run_goes_on_from_its_snapshot_under_the_same_noisy_threshold() {
     }
 }
 
+/// A run that may have lost a ⊤ goes on with one hit less, and, where a ⊤ moves the threshold, under another.
+#[test]
+fn what_may_be_lost_is_charged_beforehand() {
+    let mut rng = ChaCha12Rng::seed_from_u64(6);
+    let offset = |snapshot: &Snapshot| serde_json::to_value(snapshot).unwrap()["offset"].clone();
+    for (variant, moves) in [
+        (Plan::restarted(&free(3, 0.5), queries(9), beta()).unwrap(), true),
+        (Plan::no_redraw(&free(3, 0.5), queries(9), beta()).unwrap(), false),
+    ] {
+        let run = SparseVector::new(variant, 40, &mut rng);
+        let charged = run.charged_snapshot(&mut rng);
+        assert_eq!(offset(&charged) != offset(&run.snapshot()), moves);
+        let mut run = SparseVector::restore(charged).unwrap();
+        assert_eq!(run.hits_left(), 2);
+        for _ in 0..2 {
+            run = SparseVector::restore(run.charged_snapshot(&mut rng)).unwrap();
+        }
+        assert!(run.is_halted() && run.answer(1_000, &mut rng).is_err());
+        assert_eq!(run.charged_snapshot(&mut rng), run.snapshot());
+    }
+}
+
 /// One step of a client.
 #[derive(Clone, Debug)]
 enum Step {

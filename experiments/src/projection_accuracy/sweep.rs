@@ -2,8 +2,8 @@
 
 use super::world::{Data, Keys, Lists};
 use super::{BETA, Case, Claim, LEVEL, Mechanism, NORMAL_RULE};
+use crate::made::Made;
 use std::num::NonZeroU128;
-use std::sync::OnceLock;
 use tamis::noise::composition::{optimal, papers};
 use tamis::noise::gaussian_calibration::concentrated;
 use tamis::noise::{
@@ -70,8 +70,8 @@ fn case(part: &'static str, plan: Plan, data: Data, lists: Lists, trials: u64, c
 }
 
 fn of(part: &'static str, mechanism: Mechanism, data: Data, lists: Lists, trials: u64, claim: Claim) -> Case {
-    let (name, size) = (mechanism.name(), data.size());
-    Case { part, mechanism, name, data, lists, size, claim, trials, highlight: false, world: OnceLock::new() }
+    let (name, totals) = (mechanism.name(), data.totals());
+    Case { part, mechanism, name, data, lists, totals, claim, trials, highlight: false, world: Made::default() }
 }
 
 fn highlighted(case: Case) -> Case {
@@ -94,17 +94,17 @@ fn lists(size: Size) -> Fallible<Vec<Case>> {
 }
 
 fn million(size: Size) -> Fallible<Vec<Case>> {
-    let data = || distinct(1_000_000);
+    let data = distinct(1_000_000);
     let default = || -> Fallible<Plan> { Ok(builder(budget(0.0)?).records(1_000_000).build()?) };
     let claim = |deviation| Claim { deviation, coverage: NOMINAL, bytes: Some(400_000.0), ..PREDICTED };
     let mut rows = vec![
-        case("lists", default()?, data(), lists_of(100, 1_000), size.pick(50, 400), claim(None)),
-        case("lists", default()?, data(), lists_of(50, 10_000), size.pick(50, 400), claim(Some(180.0))),
-        case("lists", default()?, data(), lists_of(25, 100_000), size.pick(55, 400), claim(Some(560.0))),
+        case("lists", default()?, data, lists_of(100, 1_000), size.pick(50, 400), claim(None)),
+        case("lists", default()?, data, lists_of(50, 10_000), size.pick(50, 400), claim(Some(180.0))),
+        case("lists", default()?, data, lists_of(25, 100_000), size.pick(55, 400), claim(Some(560.0))),
     ];
     if size == Size::Full {
         let dense = builder(budget(DELTA)?).records(1_000_000).dense().noise(NoiseKind::Gaussian).width(1 << 16);
-        rows.push(case("lists", dense.build()?, data(), lists_of(50, 10_000), 50, claim(None)));
+        rows.push(case("lists", dense.build()?, data, lists_of(50, 10_000), 50, claim(None)));
     }
     Ok(rows)
 }
@@ -135,8 +135,8 @@ fn names(size: Size) -> Fallible<Vec<Case>> {
 
 /// One list a release, so that every answer is independent of the others.
 fn covering(size: Size) -> Fallible<Vec<Case>> {
-    let zipf = || Data::Zipf { keys: 1_000, largest: 500 };
-    let heavy = || Data::HeavyKey { records: 100_000 };
+    let zipf = Data::Zipf { keys: 1_000, largest: 500 };
+    let heavy = Data::HeavyKey { records: 100_000 };
     // Without the heavy key, which would be counted without an error.
     let others = Lists { number: 1, support: 16, matches: 0 };
     let list = lists_of(1, 200);
@@ -148,7 +148,7 @@ fn covering(size: Size) -> Fallible<Vec<Case>> {
         let builder = builder(budget(DELTA)?).nonzeros(nonzeros).noise(NoiseKind::Laplace);
         Ok(builder.heavy(HeavyKeys::On).width(width).build()?)
     };
-    let forced = row(laplace(SPARSE_8, 4_096)?, heavy(), others, Some((0.75, 0.85)));
+    let forced = row(laplace(SPARSE_8, 4_096)?, heavy, others, Some((0.75, 0.85)));
     Ok(vec![
         row(laplace(SPARSE, 4_096)?, distinct(500), list, NOMINAL),
         row(laplace(SPARSE_8, 8_192)?, distinct(500), list, NOMINAL),
@@ -156,14 +156,14 @@ fn covering(size: Size) -> Fallible<Vec<Case>> {
         row(gaussian(Signs::Dense, 1_024)?, distinct(500), list, NOMINAL),
         row(laplace(SPARSE, 4_096)?, distinct(500), Lists { number: 1, support: 1, matches: 1 }, at_least(LEVEL)),
         // The rule is cautious before the error is no bell any more.
-        highlighted(row(laplace(SPARSE, 4_096)?, zipf(), list, at_least(0.93))),
-        highlighted(row(laplace(SPARSE_8, 8_192)?, zipf(), lists_of(1, 400), NOMINAL)),
-        highlighted(row(gaussian(Signs::Dense, 1_024)?, zipf(), list, NOMINAL)),
-        highlighted(row(apart(1, 4_096)?, zipf(), list, NOMINAL)),
-        highlighted(row(laplace(SPARSE, 4_096)?, heavy(), others, at_least(LEVEL))),
-        highlighted(row(laplace(SPARSE_8, 4_096)?, heavy(), others, at_least(LEVEL))),
-        row(gaussian(Signs::Dense, 1_024)?, heavy(), others, NOMINAL),
-        row(apart(1, 4_096)?, heavy(), others, at_least(0.93)),
+        highlighted(row(laplace(SPARSE, 4_096)?, zipf, list, at_least(0.93))),
+        highlighted(row(laplace(SPARSE_8, 8_192)?, zipf, lists_of(1, 400), NOMINAL)),
+        highlighted(row(gaussian(Signs::Dense, 1_024)?, zipf, list, NOMINAL)),
+        highlighted(row(apart(1, 4_096)?, zipf, list, NOMINAL)),
+        highlighted(row(laplace(SPARSE, 4_096)?, heavy, others, at_least(LEVEL))),
+        highlighted(row(laplace(SPARSE_8, 4_096)?, heavy, others, at_least(LEVEL))),
+        row(gaussian(Signs::Dense, 1_024)?, heavy, others, NOMINAL),
+        row(apart(1, 4_096)?, heavy, others, at_least(0.93)),
         highlighted(Case { part: NORMAL_RULE, ..forced }),
     ])
 }
@@ -250,7 +250,7 @@ fn guarantees(size: Size) -> Fallible<Vec<Case>> {
     let row = |number: u64| -> Fallible<Case> {
         let plan = plan(Signs::Dense, NoiseKind::Gaussian, 1 << 9, 48)?;
         let (lists, data) = (Lists { number, support: 10, matches: 1 }, distinct(1_000));
-        let worst = plan.guarantee(10.0, data.size().1, Queries::new(number)?, Beta::new(BETA)?);
+        let worst = plan.guarantee(10.0, data.totals().squared_norm, Queries::new(number)?, Beta::new(BETA)?);
         // A quantile of few errors is known worse than one of the largest of many.
         let trials = (4_000 / number).clamp(120, 1_000) * size.pick(1, 8);
         let row = case("theorem", plan, data, lists, trials, Claim { worst, ..Claim::default() });
@@ -261,19 +261,19 @@ fn guarantees(size: Size) -> Fallible<Vec<Case>> {
 
 /// The standard deviation of each of k counts with noise of its own, all within the budget; and the release's for any k.
 fn per_lists(size: Size) -> Fallible<Vec<Case>> {
-    let data = || distinct(1_000_000);
+    let data = distinct(1_000_000);
     let mut rows = Vec::new();
     for number in (0..=6).map(|log| 10u64.pow(log)) {
         let lists = lists_of(number, 10_000);
         let plan = builder(budget(0.0)?).records(1_000_000).build()?;
-        rows.push(case("per list", plan, data(), lists, 0, Claim::default()));
+        rows.push(case("per list", plan, data, lists, 0, Claim::default()));
         let moved = NonZeroU128::new(number.into()).ok_or("no list")?;
         let gaussian = Noise::Gaussian(DiscreteGaussian::new(concentrated(moved, &budget(DELTA)?)?));
         let each = laplace_noise(&optimal::epsilon_per_run(Hits::new(number)?, &budget(DELTA)?)?)?;
         let trials = (size.pick(4_000, 40_000) / number).max(if number <= 1_000 { 50 } else { 5 });
         for noise in [gaussian, each] {
             let claim = if number <= 1_000 { PREDICTED } else { Claim::default() };
-            rows.push(of("per list", Mechanism::Each(noise), data(), lists, trials, claim));
+            rows.push(of("per list", Mechanism::Each(noise), data, lists, trials, claim));
         }
     }
     Ok(rows)
@@ -313,7 +313,7 @@ pub fn cost(case: &Case) -> u64 {
         Signs::Dense => u64::from(plan.shape().width() / 64),
         Signs::Sparse { .. } => 1,
     };
-    (case.size.0 as u64 + asked) * words + u64::from(plan.shape().width())
+    (case.totals.records as u64 + asked) * words + u64::from(plan.shape().width())
 }
 
 /// The standard deviation of a list's count, were there noise of scale 1/ε = 1 on the count of each key.

@@ -1,20 +1,18 @@
 //! Tables and lists of keys to try releases on.
 
+use crate::points::adults;
 use rand::{RngExt, seq::index};
 use tamis::projection::Answer;
-use tamis::queries::{Columns, Conjunction, Element, Fingerprint, FingerprintKey, Histogram, SparseQuery};
+use tamis::queries::{Conjunction, Element, Fingerprint, FingerprintKey, Histogram, SparseQuery};
 use tamis_harness::{TrialError, TrialRng};
 
-/// 32 561 people by 48 booleans, each true of most.
-const ADULT: &str = include_str!("../../../examples/adult_majority48.csv");
-const ADULT_COLUMNS: &str = include_str!("../../../examples/adult_majority48_columns.txt");
 /// 97 310 names and how many persons bear them.
 const NAMES: &str = include_str!("../../../examples/us_baby_names_1880_2017.csv");
 /// 18 common ones.
 const COMMON_NAMES: &str = include_str!("../../../examples/names.txt");
 
 /// How often keys occur, and what they are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Data {
     /// So many keys, once each.
     Distinct { records: u64, keys: Keys },
@@ -22,7 +20,7 @@ pub enum Data {
     Zipf { keys: u64, largest: u64 },
     /// One key, so many times.
     HeavyKey { records: u64 },
-    /// The people of the file, asked by conjunctions that leave so many of the booleans free.
+    /// The people of [`adults`], asked by conjunctions that leave so many of the booleans free.
     Adult { free: u32 },
     /// The persons of the file, asked for common names: a list.
     Names,
@@ -35,6 +33,15 @@ pub enum Keys {
     Bits(u32),
     /// Numbers written with so many digits, under a fresh key of fingerprints in each trial.
     Digits(usize),
+}
+
+/// How large a table is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Totals {
+    /// n.
+    pub records: f64,
+    /// ‖x‖₂².
+    pub squared_norm: f64,
 }
 
 /// Which lists a release is asked: so many at once, no key in two of them. For [`Data::Adult`] and [`Data::Names`] a
@@ -58,7 +65,7 @@ pub struct World {
 }
 
 impl Data {
-    pub fn name(&self) -> String {
+    pub fn name(self) -> String {
         match self {
             Self::Distinct { keys: Keys::Bits(64), .. } => "distinct".to_owned(),
             Self::Distinct { keys: Keys::Bits(bits), .. } => format!("distinct, of {bits} bits"),
@@ -71,10 +78,10 @@ impl Data {
     }
 
     /// The counts of all keys; where keys are numbers, the largest first.
-    fn counts(&self) -> Vec<u64> {
+    fn counts(self) -> Vec<u64> {
         let of = |table: Histogram| table.entries().iter().map(|&(_, count)| count.unsigned_abs()).collect();
         let key = FingerprintKey::new([0; 16]);
-        match *self {
+        match self {
             Self::Distinct { records, .. } => vec![1; records as usize],
             Self::Zipf { keys, largest } => (1..=keys).map(|rank| (largest / rank).max(1)).collect(),
             Self::HeavyKey { records } => vec![records],
@@ -83,20 +90,23 @@ impl Data {
         }
     }
 
-    /// n, and ‖x‖₂².
-    pub fn size(&self) -> (f64, f64) {
+    /// How large the table is.
+    pub fn totals(self) -> Totals {
         let counts = self.counts();
-        (counts.iter().sum::<u64>() as f64, counts.iter().map(|&count| (count as f64).powi(2)).sum())
+        Totals {
+            records: counts.iter().sum::<u64>() as f64,
+            squared_norm: counts.iter().map(|&count| (count as f64).powi(2)).sum(),
+        }
     }
 
     /// Whether every trial has keys, or lists, of its own.
-    pub fn is_fresh(&self) -> bool {
+    pub fn is_fresh(self) -> bool {
         matches!(self, Self::Adult { .. } | Self::Names | Self::Distinct { keys: Keys::Digits(_), .. })
     }
 
     /// The table and its lists. The generator is used if it [is fresh](Self::is_fresh), and only then.
-    pub fn world(&self, lists: Lists, rng: &mut TrialRng) -> Result<World, TrialError> {
-        match *self {
+    pub fn world(self, lists: Lists, rng: &mut TrialRng) -> Result<World, TrialError> {
+        match self {
             Self::Adult { free } => World::of_adults(free, lists.number, &FingerprintKey::new(rng.random()), rng),
             Self::Names => {
                 let key = FingerprintKey::new(rng.random());
@@ -113,7 +123,7 @@ impl Data {
         }
     }
 
-    fn of_bits(&self, bits: u32, lists: Lists) -> Result<World, TrialError> {
+    fn of_bits(self, bits: u32, lists: Lists) -> Result<World, TrialError> {
         let counts = self.counts();
         let used = counts.len() as u64 + lists.number * (lists.support - lists.matches);
         let Some(spread) = bits.checked_sub(used.next_power_of_two().ilog2()) else {
@@ -151,18 +161,9 @@ impl World {
         Ok(Self::new(table.build(), (0..number).map(list).collect()))
     }
 
-    fn adult_columns() -> Columns {
-        // Cannot fail, here and below: the files are part of this program.
-        Columns::from_text(ADULT_COLUMNS).expect("48 names")
-    }
-
     fn adults(key: &FingerprintKey) -> Histogram {
-        let (mut table, columns) = (Histogram::builder(), Self::adult_columns());
-        for line in ADULT.lines().skip(1) {
-            let person = columns.parse_bits(line).and_then(|bits| Element::bits(bits, columns.width()));
-            table.add(key.fingerprint(&person.expect("48 bits")), 1).expect("few people");
-        }
-        table.build()
+        // Cannot fail, here and below: the files are part of this program.
+        adults().table(key).expect("48 bits")
     }
 
     fn names(key: &FingerprintKey) -> Histogram {
@@ -177,7 +178,7 @@ impl World {
 
     /// Conjunctions of literals that are to be true, chosen at random.
     fn of_adults(free: u32, number: u64, key: &FingerprintKey, rng: &mut TrialRng) -> Result<Self, TrialError> {
-        let width = Self::adult_columns().width();
+        let width = adults().width;
         let mut conjunction = || -> Result<SparseQuery, TrialError> {
             let fixed = index::sample(rng, width as usize, (width - free) as usize);
             let ones = fixed.iter().fold(0, |ones, column| ones | 1 << column);
@@ -210,8 +211,8 @@ mod tests {
         ];
         for data in tables {
             let world = data.world(lists, &mut rng).unwrap();
-            let (records, norm) = data.size();
-            assert_eq!((world.table.total() as f64, world.table.squared_norm() as f64), (records, norm));
+            let [records, squared_norm] = [world.table.total() as f64, world.table.squared_norm() as f64];
+            assert_eq!(data.totals(), Totals { records, squared_norm });
             let all: Vec<_> = world.lists.iter().flat_map(|list| list.entries()).map(|entry| entry.0).collect();
             assert!(world.lists.iter().all(|list| list.support() == 200));
             assert_eq!(SparseQuery::count(all).support(), 800, "a key in two lists");
@@ -225,8 +226,8 @@ mod tests {
 
     #[test]
     fn adults_and_names_are_the_files() {
-        let (records, norm) = Data::Adult { free: 8 }.size();
-        assert_eq!((records, norm), (32_561.0, 41_981_817.0));
+        let totals = Data::Adult { free: 8 }.totals();
+        assert_eq!(totals, Totals { records: 32_561.0, squared_norm: 41_981_817.0 });
         let lists = Lists { number: 3, support: 256, matches: 0 };
         let world = Data::Adult { free: 8 }.world(lists, &mut TrialRng::seed_from_u64(1)).unwrap();
         let names = Data::Names.world(lists, &mut TrialRng::seed_from_u64(1)).unwrap();

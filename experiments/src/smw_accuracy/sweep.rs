@@ -3,12 +3,13 @@
 use super::mistakes::{Game, Learner};
 use super::workload::Workload;
 use super::{Case, Kind, Play};
+use crate::made::Made;
 use crate::sessions::{Engine, Stated};
-use std::sync::OnceLock;
 use tamis_harness::Size;
 
-/// Enough to tell a rate of 0.05 from one of 0.15 if one fails; and if none does.
+/// Quick and full: enough to tell a rate of 0.05 from one of 0.15 even if one trial fails.
 const TRIALS: (u64, u64) = (45, 100);
+/// Enough for that if none does.
 const FEWER: u64 = 30;
 /// So many times more where the bound is sharp, and some sessions do fail.
 const GAUSSIAN: u64 = 3;
@@ -18,11 +19,11 @@ const ADULT_MULTIPLICITY: f64 = 41_981_817.0 / 32_561.0;
 const GUARDED: Engine = Engine::Guarded { updates: 10 };
 
 pub fn sweep(size: Size) -> Vec<Case> {
-    [promises(size), axes(size), adults(size), attacks(size), games(size)].concat()
+    [promises(size), axes(size), adults(size), attacks(size), games(size)].into_iter().flatten().collect()
 }
 
 fn session(part: &'static str, engine: Engine, workload: Workload, stated: Stated, trials: u64) -> Case {
-    let play = Play { engine, workload, stated, prepared: OnceLock::new(), world: OnceLock::new() };
+    let play = Play { engine, workload, stated, prepared: Made::default(), world: Made::default() };
     Case { part, kind: Kind::Session(Box::new(play)), trials, highlight: false }
 }
 

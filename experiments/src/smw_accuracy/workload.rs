@@ -1,14 +1,11 @@
 //! Who asks what.
 
-use crate::sessions::{Question, any_rank, zipf};
+use crate::points::adults;
+use crate::sessions::{Question, World, any_rank, zipf};
 use rand::{RngExt, seq::index};
-use tamis::interactive::{Answer, Data, Source};
-use tamis::queries::{Columns, Conjunction, Element, Fingerprint, FingerprintKey, Histogram};
+use tamis::interactive::{Answer, Source};
+use tamis::queries::{Conjunction, Fingerprint};
 use tamis_harness::{TrialError, TrialRng};
-
-/// 32 561 people by 48 booleans, each true of most.
-const ADULT: &str = include_str!("../../../examples/adult_majority48.csv");
-const ADULT_COLUMNS: &str = include_str!("../../../examples/adult_majority48_columns.txt");
 
 /// Data, and an analyst who chooses each query after the answers before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,7 +13,7 @@ pub enum Workload {
     /// Keys by Zipf's law; lists of them, frequent and rare and absent. Half of the keys of a list that had to be
     /// corrected are asked again: the analyst goes where the data speaks.
     Zipf,
-    /// The people of the file; conjunctions of 40 of their booleans. The analyst climbs: each is the best so far with one
+    /// The people of [`adults`]; conjunctions of 40 of their booleans. The analyst climbs: each is the best so far with one
     /// literal exchanged, from a new start after every [`CLIMB`] queries.
     Adult,
     /// Records that are all distinct. Single keys first; then all those together that the answers overestimate, of keys
@@ -33,14 +30,6 @@ const FREE: usize = 8;
 /// Keys of the Zipf table, and twice as many that may be asked for.
 const ZIPF_KEYS: u64 = 1 << 12;
 
-/// What is asked, and the truth.
-#[derive(Debug)]
-pub struct World {
-    pub table: Histogram,
-    pub data: Data,
-    points_key: FingerprintKey,
-}
-
 /// How an analyst asks.
 type Asked<'a> = dyn FnMut(&Question, &mut TrialRng) -> Result<Answer, TrialError> + 'a;
 
@@ -55,25 +44,12 @@ impl Workload {
     }
 
     pub fn world(self, records: u64) -> Result<World, TrialError> {
-        let points_key = FingerprintKey::new([7; 16]);
-        if self == Self::Adult {
-            let (columns, mut points) = (Columns::from_text(ADULT_COLUMNS)?, Vec::new());
-            let mut table = Histogram::builder();
-            for line in ADULT.lines().skip(1) {
-                let point = columns.parse_bits(line)?;
-                table.add(points_key.fingerprint(&Element::bits(point, columns.width())?), 1)?;
-                points.push((point, 1));
-            }
-            let data = Data::points(columns.width(), &points_key, points)?;
-            return Ok(World { table: table.build(), data, points_key });
-        }
-        let counts = if self == Self::Zipf { zipf(ZIPF_KEYS, records) } else { vec![1; records as usize] };
-        let mut table = Histogram::builder();
-        for (rank, count) in (1..).zip(counts) {
-            table.add(Fingerprint::raw(rank), count.try_into()?)?;
-        }
-        let table = table.build();
-        Ok(World { data: Data::keys(table.clone()), table, points_key })
+        let counts = match self {
+            Self::Adult => return World::of_points(adults()),
+            Self::Zipf => zipf(ZIPF_KEYS, records),
+            Self::Attack | Self::Promise => vec![1; records as usize],
+        };
+        World::of_keys((1..).map(Fingerprint::raw).zip(counts))
     }
 
     /// Asks `queries` questions about lists of at most `support` keys.
@@ -87,7 +63,7 @@ impl Workload {
     ) -> Result<(), TrialError> {
         match self {
             Self::Zipf => go_where_the_data_speaks(queries, support, ask, rng),
-            Self::Adult => climb(world, queries, ask, rng),
+            Self::Adult => climb(queries, ask, rng),
             Self::Attack => attack(world, queries, support, ask, rng),
             Self::Promise => Ok(()),
         }
@@ -117,8 +93,8 @@ fn go_where_the_data_speaks(
     Ok(())
 }
 
-fn climb(world: &World, queries: u64, ask: &mut Asked<'_>, rng: &mut TrialRng) -> Result<(), TrialError> {
-    let width = world.data.width().unwrap_or(0);
+fn climb(queries: u64, ask: &mut Asked<'_>, rng: &mut TrialRng) -> Result<(), TrialError> {
+    let width = adults().width;
     let mut columns: Vec<usize> = Vec::new();
     let mut height = f64::NEG_INFINITY;
     for number in 0..queries {
@@ -132,7 +108,7 @@ fn climb(world: &World, queries: u64, ask: &mut Asked<'_>, rng: &mut TrialRng) -
         };
         columns.swap(fixed, freed);
         let ones = columns[FREE..].iter().fold(0, |ones, column| ones | 1 << column);
-        let question = Question::conjunction(Conjunction::new(width, ones, 0)?, world.points_key)?;
+        let question = Question::conjunction(Conjunction::new(width, ones, 0)?)?;
         let answer = ask(&question, rng)?.value;
         if answer >= height {
             height = answer;

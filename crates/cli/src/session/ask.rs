@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::input::Source;
 use crate::output::{Format, note};
 use crate::questions::{self, Question, Questions};
-use crate::state::{Kind as StateKind, Part, StateFile};
+use crate::state::{self, Kind as StateKind, Part, StateFile};
 use rand::rngs::ThreadRng;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
@@ -34,9 +34,10 @@ given. Bounds hold for all answers at once, with the probability that was planne
 however the queries are chosen; where a release answers, the standard error is what a query that was not chosen by looking at \
 answers is really off by.
 
-An answer is on the disk before it is printed. Killed at any point, the next run goes on behind what was printed: no \
-answer is lost, none is drawn twice and none is given that was not paid for. Of files and lists 256 answers at a time are \
-kept, then printed. One process at a time uses a state; another waits up to ten seconds for it.
+An answer is paid for before it is drawn, and on the disk before it is printed. Killed at any point, the next run goes on \
+behind what was printed: no answer that was given is lost or drawn twice. What was drawn and not kept is lost, since it may show \
+what it was: at most one correction, or in gaussian mode up to 256 answers, as many as are kept and printed together of files \
+and lists. One process at a time uses a state or a copy of it; another waits up to ten seconds for it.
 
 --format json writes one object a line: schema, name, keys, value, bound, lower, upper, level, standard_error, source, \
 checked, updates_left. bound, lower and upper are null where nothing is promised, standard_error where no release answered. csv has the same as columns.
@@ -63,13 +64,15 @@ pub struct Arguments {
     /// Format of standard output: text for people, JSON lines, or CSV.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Print nothing but answers and errors.
+    /// Print nothing but answers, errors and warnings about privacy.
     #[arg(long)]
     quiet: bool,
 }
 
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
-    let file = StateFile::open(&arguments.state, arguments.quiet)?;
+    let source = Source::of(arguments.queries.as_deref().unwrap_or("-".as_ref()));
+    check_inputs(&arguments, &source)?;
+    let file = StateFile::open(&arguments.state)?;
     file.expect(StateKind::Session)?;
     let description = Description::read(&file)?;
     let keys = description.keys(&file)?;
@@ -79,8 +82,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let setting = engine.plan().setting();
     let report = Report::new(1.0 - setting.beta.get(), setting.records, arguments.format);
     let Arguments { unchecked, quiet, .. } = arguments;
-    let asker = Asker { engine, file, report, keys: &keys, unchecked, quiet, waiting: Waiting::default() };
-    let source = Source::of(arguments.queries.as_deref().unwrap_or("-".as_ref()));
+    let waiting = Waiting::default();
+    let asker = Asker { engine, file, report, keys: &keys, unchecked, quiet, is_charged: false, waiting };
     if !arguments.list.is_empty() {
         return asker.all(questions::of_lists(&arguments.list, &keys, quiet)?, BATCH);
     }
@@ -89,6 +92,14 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     let batch = if source.is_regular_file() { BATCH } else { 1 };
     asker.all(questions::of_file(&source, &keys)?, batch)
+}
+
+/// Refuses the state as an input of its own.
+fn check_inputs(arguments: &Arguments, queries: &Source) -> Result<(), Failure> {
+    if arguments.list.is_empty() {
+        return state::check_input(&arguments.state, "--queries", queries);
+    }
+    arguments.list.iter().try_for_each(|list| state::check_input(&arguments.state, "--list", &Source::of(list)))
 }
 
 /// Answers that are kept together, where nobody waits for them one by one.
@@ -102,6 +113,8 @@ struct Asker<'data> {
     keys: &'data Keys,
     unchecked: bool,
     quiet: bool,
+    /// Whether the state says that what is drawn now is used up.
+    is_charged: bool,
     waiting: Waiting,
 }
 
@@ -110,15 +123,16 @@ struct Asker<'data> {
 struct Waiting {
     answered: Vec<Answered>,
     parts: Vec<Part>,
+    is_corrected: bool,
 }
 
 impl Asker<'_> {
-    /// Answers queries in order. Those before the first that fails are given.
+    /// Answers queries in order, up to so many at a time. Those before the first that fails are given.
     fn all(mut self, questions: Questions, batch: usize) -> Result<(), Failure> {
         let mut rng = rand::rng();
         for question in questions {
-            let asked = question.and_then(|question| self.ask(question, &mut rng));
-            if asked.is_err() || self.waiting.answered.len() >= batch {
+            let asked = question.and_then(|question| self.ask(question, batch, &mut rng));
+            if asked.is_err() || self.waiting.answered.len() >= batch || self.waiting.is_corrected {
                 self.give()?;
             }
             if asked.is_err() {
@@ -134,15 +148,21 @@ impl Asker<'_> {
         Ok(())
     }
 
-    /// Draws the answer to a query. Nothing of it is known to anybody yet.
-    fn ask(&mut self, question: Question, rng: &mut ThreadRng) -> Result<(), Failure> {
+    /// Draws the answer to a query. It is paid for before: if it could not be kept, that might tell what it was.
+    fn ask(&mut self, question: Question, batch: usize, rng: &mut ThreadRng) -> Result<(), Failure> {
         let place = question.place().to_owned();
         let (name, query) = question.adaptive(self.keys);
+        if !self.is_charged && self.engine.left() > 0 {
+            self.file.commit(&[self.engine.charged_head(batch as u64, rng)?])?;
+            self.is_charged = true;
+        }
         let answer = self.engine.answer(&query, rng).map_err(|refusal| refused(&place, &refusal))?;
         if !answer.is_repeated {
             self.waiting.parts.push(self.engine.last(&name)?);
             if answer.source == From::Data && self.engine.corrections() > 0 {
                 self.waiting.parts.push(self.engine.learned(&query)?);
+                // One was charged: another would not be.
+                self.waiting.is_corrected = true;
             }
         }
         if answer.source == From::Unchecked && answer.bound.is_none() && !self.unchecked {
@@ -159,10 +179,11 @@ impl Asker<'_> {
 
     /// Keeps what waits, and then prints it.
     fn give(&mut self) -> Result<(), Failure> {
-        let Waiting { answered, mut parts } = std::mem::take(&mut self.waiting);
-        if !parts.is_empty() {
+        let Waiting { answered, mut parts, .. } = std::mem::take(&mut self.waiting);
+        if self.is_charged || !parts.is_empty() {
             parts.push(self.engine.head()?);
             self.file.commit(&parts)?;
+            self.is_charged = false;
         }
         self.report.answers(&answered)
     }
@@ -194,7 +215,7 @@ impl Asker<'_> {
                 break;
             }
             let line = line.trim_end_matches(['\n', '\r']);
-            let asked = Question::typed(line, number, self.keys).and_then(|question| self.ask(question, &mut rng));
+            let asked = Question::typed(line, number, self.keys).and_then(|question| self.ask(question, 1, &mut rng));
             self.give()?;
             match asked {
                 Err(Failure::Input(complaint)) => note(false, &complaint.to_string()),

@@ -93,7 +93,7 @@ impl Explanation {
             predicted_error: release.and_then(tamis::projection::Plan::predicted_error),
             few_keys: release.is_some_and(|release| release.predicted_rule() != Rule::Normal),
             warning: weak_for(cost, Some(setting.records as f64)),
-            lasts: lasts(plan),
+            lasts: lasts(plan, 0),
             protected: request.records.protected(setting.neighbours, setting.rows_per_unit),
             others: others.iter().map(other).collect(),
         }
@@ -138,9 +138,10 @@ impl Explanation {
     }
 }
 
-/// Until when a guarantee holds.
-pub fn lasts(plan: &Plan) -> &'static str {
-    if plan.survives_exhaustion() || plan.updates().is_none() { "" } else { ", while corrections are left" }
+/// Until when a guarantee holds, if so many corrections were lost.
+pub fn lasts(plan: &Plan, lost: u64) -> &'static str {
+    let is_for_all = plan.updates().is_none() || plan.survives_exhaustion() && lost == 0;
+    if is_for_all { "" } else { ", while corrections are left" }
 }
 
 impl fmt::Display for Explanation {

@@ -52,7 +52,7 @@ struct Latest {
 }
 
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
-    let file = StateFile::open(&arguments.state, false)?;
+    let file = StateFile::open(&arguments.state)?;
     file.expect(Kind::Session)?;
     describe(&file, arguments.format)
 }
@@ -105,6 +105,7 @@ fn facts(
     let (plan, asked) = (engine.plan(), engine.transcript().len() as u64);
     let setting = plan.setting();
     let (stated, level) = (setting.queries.get(), percentage(1.0 - setting.beta.get()));
+    let lasts = lasts(plan, engine.lost());
     let mut facts = vec![
         ("mode", description.kind.name().to_owned()),
         ("total", description.budget.to_string()),
@@ -120,7 +121,7 @@ fn facts(
     facts.extend([
         ("records", setting.records.to_string()),
         ("max support", setting.support.to_string()),
-        ("bound", format!("± {:.0}, with probability {level} for all{}", plan.guarantee_in_records(), lasts(plan))),
+        ("bound", format!("± {:.0}, with probability {level} for all{lasts}", plan.guarantee_in_records())),
         ("asked", format!("{asked} different queries; the bound is for {stated}")),
     ]);
     facts.extend(plan.updates().map(|_| ("threshold", format!("{:.0}", plan.threshold()))));

@@ -6,7 +6,7 @@
 //! | `data` | the counted keys, 65 536 a piece | – |
 //! | `points` | of packed booleans, those behind the keys, 65 536 a piece | – |
 //! | `release` | of a guarded session, the release file, 64 MiB a piece | – |
-//! | `head` | plan, noisy threshold, number of answers | each answer |
+//! | `head` | plan, noisy threshold, number of answers | before an answer is drawn, and after it |
 //! | `hypothesis` | the first guess, then what each correction changed, one a part | each answer from the data |
 //! | `answer` | query's name and answer, one a part | – |
 
@@ -244,6 +244,15 @@ impl<'data> Engine<'data> {
         Part::json(HEAD, 0, &head)
     }
 
+    /// The same as if a correction, or so many answers, had been used up already.
+    pub fn charged_head<R: CryptoRng + ?Sized>(&self, answers: u64, rng: &mut R) -> Result<Part, Failure> {
+        let head = match self {
+            Self::Plain(session) => session.charged_head(answers, rng),
+            Self::Guarded(session) => session.charged_head(answers, rng),
+        };
+        Part::json(HEAD, 0, &head)
+    }
+
     /// The hypothesis before it learns.
     fn first_guess(&self) -> Result<Part, Failure> {
         match self {
@@ -265,7 +274,15 @@ impl<'data> Engine<'data> {
 
     /// How many were made; none in a Gaussian session.
     pub fn corrections(&self) -> u64 {
-        self.plan().updates().map_or(0, |updates| u64::from(updates.get()) - self.left())
+        self.plan().updates().map_or(0, |updates| u64::from(updates.get()) - self.left() - self.lost())
+    }
+
+    /// Corrections, or answers, that were charged and lost with a process that ended.
+    pub fn lost(&self) -> u64 {
+        match self {
+            Self::Plain(session) => session.lost(),
+            Self::Guarded(session) => session.lost(),
+        }
     }
 
     /// The last answer, under the name that it was asked for.
@@ -318,7 +335,11 @@ impl<'data> Engine<'data> {
             Some(updates) => plural(updates.get().into(), "correction"),
             None => plural(plan.setting().queries.get(), "answer"),
         };
-        format!("{} of {all}", self.left())
+        let lost = match self.lost() {
+            0 => String::new(),
+            lost => format!(" ({lost} lost with a run that was cut off, perhaps after they were drawn)"),
+        };
+        format!("{} of {all}{lost}", self.left())
     }
 
     pub fn transcript(&self) -> &[Entry] {

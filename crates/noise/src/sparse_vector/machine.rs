@@ -397,6 +397,23 @@ impl SparseVector {
         Snapshot { plan: self.plan.clone(), threshold: self.threshold, offset: self.offset, hits_left: self.hits_left }
     }
 
+    /// The state as if the next query were a ⊤ that nobody was told of: one hit less, and the threshold drawn anew where a ⊤ does
+    /// that.
+    ///
+    /// It is to be stored *before* a query is answered whose answer may be lost with the process: that it was lost may tell what
+    /// it was, since a ⊤ makes more to be stored than a ⊥ does. When the answer is stored, the [snapshot](Self::snapshot) takes
+    /// its place. No query may be answered between a ⊤ and the next state that is stored.
+    ///
+    /// *Privacy*: a run that goes on from here is one that was asked a further query, of which every data set makes a ⊤. If the
+    /// answer that was lost was a ⊤, then it is that one which is paid for.
+    pub fn charged_snapshot<R: CryptoRng + ?Sized>(&self, rng: &mut R) -> Snapshot {
+        let Snapshot { plan, threshold, mut offset, hits_left } = self.snapshot();
+        if plan.redraws() && hits_left > 0 {
+            offset = self.threshold_noise.sample(rng);
+        }
+        Snapshot { plan, threshold, offset, hits_left: hits_left.saturating_sub(1) }
+    }
+
     /// Goes on from the latest stored state, under the same noisy threshold. The plan passed its check when it was read.
     ///
     /// # Errors
