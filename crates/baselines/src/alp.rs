@@ -1,18 +1,20 @@
-//! ALP: counts of single keys over a universe that nobody lists, with pure privacy: right where single keys are looked up.
+//! ALP: counts of single keys over a universe that nobody lists, with pure privacy: right where single keys are looked
+//! up.
 //!
 //! # The release
-//! One table z of S bits. A key u of x records sets the bits at its first y levels, at the places h(u, 1) … h(u, y), where y is x/γ rounded
-//! at random, up or down, so that its mean is x/γ; bits that two keys set are set once. Then each bit of the table is flipped with
-//! probability p = 1/(α + 2), and the table is published with the key of h. (Aumüller, Lebeda, Pagh 2021, Algorithm 1; the table that all
-//! levels share is from OpenDP's variant.)
+//! One table z of S bits. A key u of x records sets the bits at its first y levels, at the places h(u, 1) … h(u, y),
+//! where y is x/γ rounded at random, up or down, so that its mean is x/γ; bits that two keys set are set once. Then
+//! each bit of the table is flipped with probability p = 1/(α + 2), and the table is published with the key of h.
+//! (Aumüller, Lebeda, Pagh 2021, Algorithm 1; the table that all levels share is from OpenDP's variant.)
 //!
-//! A key is looked up by walking up its levels: f(n) = Σ over levels 1 ..= n of +1 for a bit that is set and −1 for one that is not. Up to y
-//! it rises, then it falls; the estimate is γ times the place of its **first** maximum (their Algorithm 2 takes the mean of all: the first
-//! errs less on keys that do not occur, of which lists over large universes mostly consist).
+//! A key is looked up by walking up its levels: f(n) = Σ over levels 1 ..= n of +1 for a bit that is set and −1 for one
+//! that is not. Up to y it rises, then it falls; the estimate is γ times the place of its **first** maximum (their
+//! Algorithm 2 takes the mean of all: the first errs less on keys that do not occur, of which lists over large
+//! universes mostly consist).
 //!
 //! # Privacy
-//! A release is ε-private, the plan's [cost](AlpPlan::cost), for its neighbours and units of at most L rows. γ is the least number of
-//! records from 1 on with
+//! A release is ε-private, the plan's [cost](AlpPlan::cost), for its neighbours and units of at most L rows. γ is the
+//! least number of records from 1 on with
 //!
 //! ```text
 //! 1 + α/γ ≤ e^ε₀,    ε₀ = ε/L for add-remove and ε/(2L) for substitute neighbours,
@@ -20,49 +22,54 @@
 //!
 //! rounded up to units of 2⁻²⁰ records.
 //!
-//! *Proof.* A unit moves the histogram by at most L or 2L steps of one record each; so it is enough that one record more at one key u
-//! changes the probability of no table by a factor of more than e^ε₀, either way. Fix h, and how the others were rounded. Let g(y) be
-//! the probability of the table if u sets its first y levels. g(y + 1) and g(y) differ by whether one bit is set before the flips, if another key
-//! has not set it anyway, so one is at most (1 − p)/p = 1 + α times the other. With x/γ = y + r the probability is
-//! P = (1 − r)·g(y) + r·g(y + 1), and with one record more P' is the same at x/γ + 1/γ, where 1/γ ≤ 1.
+//! *Proof.* A unit moves the histogram by at most L or 2L steps of one record each; so it is enough that one record
+//! more at one key u changes the probability of no table by a factor of more than e^ε₀, either way. Fix h, and how the
+//! others were rounded. Let g(y) be the probability of the table if u sets its first y levels. g(y + 1) and g(y) differ
+//! by whether one bit is set before the flips, if nothing else sets it anyway, so one is at most (1 − p)/p = 1 + α
+//! times the other. With x/γ = y + r the probability is P = (1 − r)·g(y) + r·g(y + 1), and with one record more P' is
+//! the same at x/γ + 1/γ, where 1/γ ≤ 1.
 //!
-//! - *Within one level*, |P' − P| = |g(y + 1) − g(y)|/γ ≤ α·min(g(y), g(y + 1))/γ, and both P and P' are at least that minimum. So each is
-//!   at most 1 + α/γ times the other.
-//! - *Across one*, with a + b = 1/γ, P = a·g(y) + (1 − a)·g(y + 1) and P' = (1 − b)·g(y + 1) + b·g(y + 2). So P' ≤ (1 + bα)·g(y + 1)
-//!   and P ≥ (1 − aα/(1 + α))·g(y + 1), and (1 + bα) ≤ (1 + α/γ)·(1 − aα/(1 + α)) just if a + b ≤ 1. The other way by symmetry. ∎
+//! - *Within one level*, |P' − P| = |g(y + 1) − g(y)|/γ ≤ α·min(g(y), g(y + 1))/γ, and both P and P' are at least that
+//!   minimum. So each is at most 1 + α/γ times the other.
+//! - *Across one*, with a + b = 1/γ, P = a·g(y) + (1 − a)·g(y + 1) and P' = (1 − b)·g(y + 1) + b·g(y + 2). So P' ≤ (1 +
+//!   bα)·g(y + 1) and P ≥ (1 − aα/(1 + α))·g(y + 1), and (1 + bα) ≤ (1 + α/γ)·(1 − aα/(1 + α)) just if a + b ≤ 1. The
+//!   other way by symmetry. ∎
 //!
-//! Random rounding is what carries the first case: rounded to the nearest level, one record could move a whole one, a factor of 1 + α.
-//! The paper's values are real: a change by any q ≤ 1 costs a factor of 1 + qα/γ, which is at most e^(qε) for all of them from γ = α/ε on.
-//! Whole records allow γ = α/(e^ε − 1), which at ε = 1 is 1.7 times less error. Levels beyond the stated largest count are not set, which is what rounding the lesser count would have given.
-//! How good h is does not matter here: the proof is for every h.
+//! Random rounding is what carries the first case: rounded to the nearest level, one record could move a whole one, a
+//! factor of 1 + α. The paper's values are real: a change by any q ≤ 1 costs a factor of 1 + qα/γ, which is at most
+//! e^(qε) for all of them from γ = α/ε on. Whole records allow γ = α/(e^ε − 1), which at ε = 1 is 1.7 times less error.
+//! Levels beyond the stated largest count are not set, which is what rounding the lesser of the two counts would have
+//! given. How good h is does not matter here: the proof is for every h.
 //!
 //! # Exact
-//! 1/p is a power of two, 2^j: a word of flips is the AND of j words of the generator. Random rounding is ⌊(x + U)/γ⌋ in integers, with U
-//! uniform below γ by rejection. Only γ comes from a float, rounded up by more than its error.
+//! 1/p is a power of two, 2^j: a word of flips is the AND of j words of the generator. Random rounding is ⌊(x + U)/γ⌋
+//! in integers, with U uniform below γ by rejection. Only γ comes from a float, rounded up by more than its error.
 //!
 //! # Accuracy
-//! Not unbiased: a key that does not occur has an estimate of at least 0. Up to rounding it errs by levels whose law does not depend on the count
-//! where that is some levels: the expected magnitude is 3.4 records at ε = 1, and 1.05 at a count of 0, **all of it upward**, so that
-//! over a list of m keys it adds up to m (for small ε, 5.6/ε and 1.7/ε). [`error_of_key`](AlpPlan::error_of_key) computes bias and mean square; the
-//! [bound](AlpPlan::guarantee) is a theorem if h is random:
+//! Not unbiased: a key that does not occur has an estimate of at least 0. From some levels on the error hardly depends
+//! on the count: its expected magnitude is about 3.5 records at ε = 1, and 5.5/ε for small ε. At a count of 0 it is
+//! about 1, and 1.6/ε, **all of it upward**, so that over a list of m such keys it adds up to m.
+//! [`error_of_key`](AlpPlan::error_of_key) computes bias and mean square; the [bound](AlpPlan::guarantee) is a theorem
+//! if h is random:
 //!
-//! *Bound.* Let every bit beyond y be set with probability p' at most, collisions included. That the maximum is at least s levels above y
-//! needs a sum of s or more steps, each +1 with probability p', that is not negative; that it is s levels below a sum of as many, each +1 with
-//! probability 1 − p, that is not positive. By Chernoff's method a sum of i steps is so with probability at most cⁱ, c = 2√(p'(1 − p')),
-//! hence
+//! *Bound.* Let every bit beyond y be set with probability p' at most, collisions included. That the maximum is at
+//! least s levels above y needs a sum of s or more steps, each +1 with probability p', that is not negative; that it is
+//! s levels below a sum of as many, each +1 with probability 1 − p, that is not positive. By Chernoff's method a sum of
+//! i steps is so with probability at most cⁱ, c = 2√(p'(1 − p')), hence
 //!
 //! ```text
 //! P(|error| > γ·s) ≤ 2·c^s/(1 − c),    and all of k lists of m keys are within m·γ·s with probability 1 − km·2·c^s/(1 − c).
 //! ```
 //!
-//! p' is taken at twice the expected share of set bits. That h is random is an assumption: places of a key are the SplitMix64 stream
-//! (Steele, Lea, Flood 2014) that starts at SipHash-2-4 of its fingerprint; any 256 levels in a row have different places by
-//! construction.
+//! p' is taken at twice the expected share of set bits. That h is random is an assumption: places of a key are the
+//! SplitMix64 stream (Steele, Lea, Flood 2014) that starts at SipHash-2-4 of its fingerprint; any 256 levels in a row
+//! have different places by construction.
 //!
 //! # Cost
-//! A release takes about j words of the generator for each 64 bits of the table, which has 32 to 64 bits for each level that all
-//! records together reach (n/γ), and a few nanoseconds for each of those levels. A look-up takes as many steps as the key has levels, and
-//! some 45 more. Time and the number of words drawn depend on the data; the flips are drawn first.
+//! A release takes about j words of the generator for each 64 bits of the table, which has 32 to 64 bits for each level
+//! that all records together reach (n/γ), and a few nanoseconds for each of those levels. A look-up takes as many steps
+//! as the key has levels, and some 45 more. Time and the number of words drawn depend on the data; the flips are drawn
+//! first.
 //!
 //! | paper | here | unit |
 //! | ----- | ---- | ---- |
@@ -72,8 +79,8 @@
 //! | s     | S, [`AlpPlan::bits`] | bits |
 //!
 //! # References
-//! - M. Aumüller, C. J. Lebeda, R. Pagh, *Differentially private sparse vectors with low error, optimal space, and fast access*, CCS
-//!   2021.
+//! - M. Aumüller, C. J. Lebeda, R. Pagh, *Differentially private sparse vectors with low error, optimal space, and fast
+//!   access*, CCS 2021.
 
 use crate::BaselineError;
 use crate::units::{KeyError, check_data, check_rows, in_records};
@@ -146,19 +153,20 @@ const LEAST_BITS_EXPONENT: u32 = 12;
 /// log₂ of its largest: 1 GiB.
 const MOST_BITS_EXPONENT: u32 = 33;
 
-/// How far below its maximum f may fall before the walk ends: it comes back with probability (p'/(1 − p'))³², below 10⁻²¹ where p' is below
-/// 0.18, as it is if there are no more records than stated.
+/// How far below its maximum f may fall before the walk ends: it comes back with probability (p'/(1 − p'))³², below
+/// 10⁻²¹ where p' is below 0.18, as it is if there are no more records than stated.
 const GIVE_UP: i64 = 32;
 
 impl AlpPlan {
-    /// For tables of up to `records` records, of which a key has up to `largest_count`: both stated, public, and nothing that
-    /// privacy rests on. With more records estimates are too large, and of a key with more than `largest_count` no more is found.
+    /// For tables of up to `records` records, of which a key has up to `largest_count`: both stated, public, and
+    /// nothing that privacy rests on. With more records estimates are too large, and of a key with more than
+    /// `largest_count` no more is found.
     ///
     /// δ is not spent.
     ///
     /// # Errors
-    /// If L is not from 1 to 1 000 000, a size is not from 1 to 2⁴⁰ (that of a key: to `records`), γ is beyond 2⁴⁰ records, or the table
-    /// would have more than 2³³ bits.
+    /// If L is not from 1 to 1 000 000, a size is not from 1 to 2⁴⁰ (that of a key: to `records`), γ is beyond 2⁴⁰
+    /// records, or the table would have more than 2³³ bits.
     pub fn new(
         budget: &Budget,
         neighbours: Neighbours,
@@ -214,7 +222,8 @@ impl AlpPlan {
         in_records(self.step as f64)
     }
 
-    /// S: how many bits the table has. An eighth of that is a release's size in bytes; making it takes twice as much memory.
+    /// S: how many bits the table has. An eighth of that is a release's size in bytes; making it takes twice as much
+    /// memory.
     pub fn bits(&self) -> u64 {
         1 << self.bits_exponent
     }
@@ -225,8 +234,8 @@ impl AlpPlan {
         -(-reached / self.bits() as f64).exp_m1()
     }
 
-    /// How far an estimate of a key of `count` records is off, over flips and rounding, if the table holds as many records as stated and
-    /// places are random: exact, but for floats and what is beyond 128 levels.
+    /// How far an estimate of a key of `count` records is off, over flips and rounding, if the table holds as many
+    /// records as stated and places are random: exact, but for floats and what is beyond 128 levels.
     pub fn error_of_key(&self, count: u64) -> KeyError {
         let step = self.step();
         let level = (count as f64 / step).min(self.levels as f64);
@@ -244,14 +253,15 @@ impl AlpPlan {
         error
     }
 
-    /// The typical error of an answer to `keys` keys of `count` records each, bias and noise together: the root of its mean square,
-    /// in records. Of keys with other counts [`error_of_key`](Self::error_of_key) is to be summed up.
+    /// The typical error of an answer to `keys` keys of `count` records each, bias and noise together: the root of its
+    /// mean square, in records. Of keys with other counts [`error_of_key`](Self::error_of_key) is to be summed up.
     pub fn predicted_error(&self, keys: u64, count: u64) -> f64 {
         self.error_of_key(count).of_many(keys)
     }
 
-    /// With probability 1 − β all of `queries` answers, each to at most `support` keys with weights of at most 1, are within so many
-    /// records: the bound of the [module](self#accuracy), if the data is as stated and places are random.
+    /// With probability 1 − β all of `queries` answers, each to at most `support` keys with weights of at most 1, are
+    /// within so many records: the bound of the [module](self#accuracy), if the data is as stated and places are
+    /// random.
     pub fn guarantee(&self, support: u64, queries: Queries, beta: Beta) -> f64 {
         let flips = self.flip_probability();
         let collided = flips + (1.0 - 2.0 * flips) * 2.0 * self.load();
@@ -265,8 +275,8 @@ impl AlpPlan {
     /// A release of the data. The key of its places is drawn before the data is read.
     ///
     /// # Errors
-    /// If the data was [bounded](Histogram::rows_per_unit) to more rows a unit than the plan is for. That does not depend on the
-    /// rows themselves.
+    /// If the data was [bounded](Histogram::rows_per_unit) to more rows a unit than the plan is for. That does not
+    /// depend on the rows themselves.
     pub fn release<R: CryptoRng + ?Sized>(&self, data: &Histogram, rng: &mut R) -> Result<Alp, BaselineError> {
         let mut seed = [0; 16];
         rng.fill_bytes(&mut seed);
@@ -305,10 +315,11 @@ fn check_size(name: &'static str, given: u64, most: u64) -> Result<(), BaselineE
     if (1..=most).contains(&given) { Ok(()) } else { Err(BaselineError::Size { name, given, most }) }
 }
 
-/// j and γ, in units, for ε₀: see the [module](self#privacy). Where e^ε₀ − 1 is large, flips are as rare as γ = 1 allows.
+/// j and γ, in units, for ε₀: see the [module](self#privacy). Where e^ε₀ − 1 is large, flips are as rare as γ = 1
+/// allows.
 ///
-/// e^ε₀ − 1 and the quotient are each off by less than a relative 2⁻⁴⁸, and ε₀ by 2⁻⁵², which moves the first by ε₀·2⁻⁵² < 2⁻⁴²
-/// relatively: 2⁻⁴⁰ is allowed for.
+/// e^ε₀ − 1 and the quotient are each off by less than a relative 2⁻⁴⁸, and ε₀ by 2⁻⁵², which moves the first by
+/// ε₀·2⁻⁵² < 2⁻⁴² relatively: 2⁻⁴⁰ is allowed for.
 fn flips_and_step(epsilon: f64) -> Result<(u32, u64), BaselineError> {
     let gain = epsilon.exp_m1() * (1.0 - 2f64.powi(-40));
     let alpha = |exponent: u32| 2f64.powi(exponent as i32) - 2.0;
@@ -338,9 +349,9 @@ fn flips<R: CryptoRng + ?Sized>(words: usize, exponent: u32, rng: &mut R) -> Vec
     table
 }
 
-/// A uniform number from 0 to `bound` − 1, exactly: Lemire 2019. The high half of word·bound is it, unless the low half is one of the
-/// 2⁶⁴ mod `bound` lowest, which some results would have once more than others. Of bounds up to 2⁶⁰ a generator that is not broken
-/// ends within 64 words, but for a probability below 2⁻²⁵⁶.
+/// A uniform number from 0 to `bound` − 1, exactly: Lemire 2019. The high half of word·bound is it, unless the low half
+/// is one of the 2⁶⁴ mod `bound` lowest, which some results would have once more than others. Of bounds up to 2⁶⁰ a
+/// generator that is not broken ends within 64 words, but for a probability below 2⁻²⁵⁶.
 fn uniform_below<R: CryptoRng + ?Sized>(bound: u64, rng: &mut R) -> u64 {
     let mut product = 0;
     for _ in 0..64 {
@@ -386,11 +397,11 @@ fn split_mix(state: u64) -> u64 {
 /// How many levels below and above y are looked at: the chance that f has its maximum further away is below 10⁻¹⁵.
 const REACH: usize = 128;
 
-/// The law of the first maximum's distance from y: f makes `levels` steps, each +1 with probability 1 − `flips`, and then steps that are
-/// +1 with probability `collided`.
+/// The law of the first maximum's distance from y: f makes `levels` steps, each +1 with probability 1 − `flips`, and
+/// then steps that are +1 with probability `collided`.
 ///
-/// A place is the first maximum if all steps that end there have positive sums and all that begin there have sums of at most 0: two events
-/// of different steps, so their probabilities multiply.
+/// A place is the first maximum if all steps that end there have positive sums and all that begin there have sums of at
+/// most 0: two events of different steps, so their probabilities multiply.
 fn first_maximum(flips: f64, collided: f64, levels: usize) -> Vec<(f64, f64)> {
     let levels = levels.min(REACH);
     let rises = 1.0 - flips;
@@ -408,8 +419,9 @@ fn first_maximum(flips: f64, collided: f64, levels: usize) -> Vec<(f64, f64)> {
     below.chain(above).collect()
 }
 
-/// For 0 ..= `steps` steps of a walk that rises by 1 with probability `rises` and else falls by 1: by the height it starts at, the mean of
-/// `end` of the height it ends at, counting 0 if it was below 0 on the way. Of at least `heights` heights.
+/// For 0 ..= `steps` steps of a walk that rises by 1 with probability `rises` and else falls by 1: by the height it
+/// starts at, the mean of `end` of the height it ends at, counting 0 if it was below 0 on the way. Of at least
+/// `heights` heights.
 fn staying(rises: f64, end: impl Fn(usize) -> f64, steps: usize, heights: usize) -> Vec<Vec<f64>> {
     let mut values = vec![(0..steps + heights).map(end).collect::<Vec<f64>>()];
     for step in 0..steps {
@@ -455,8 +467,8 @@ impl Alp {
         in_records(first as f64 * self.plan.step as f64)
     }
 
-    /// The answer to a query, in records: the sum of the estimates of its keys, with their weights. Their errors add up, see the
-    /// [module](self#accuracy).
+    /// The answer to a query, in records: the sum of the estimates of its keys, with their weights. Their errors add
+    /// up, see the [module](self#accuracy).
     pub fn answer(&self, query: &SparseQuery) -> f64 {
         query.entries().iter().map(|&(key, weight)| in_records(weight.into()) * self.estimate(key)).sum()
     }
@@ -520,7 +532,8 @@ mod tests {
         vec![(((count as u64 * UNIT + step / 2) / step) as usize, 1.0)]
     }
 
-    /// The exact law of the bits at `cells` places, by the sum over all roundings of all keys: key i sets `places[i][..y]`.
+    /// The exact law of the bits at `cells` places, by the sum over all roundings of all keys: key i sets
+    /// `places[i][..y]`.
     fn law(places: &[&[usize]], counts: &[i64], cells: usize, rounding: Rounding, step: u64, flip: f64) -> Vec<f64> {
         let mut patterns = vec![(0usize, 1.0)];
         for (places, &count) in places.iter().zip(counts) {
@@ -582,7 +595,8 @@ mod tests {
             let loss = worst(at_random, step, flip);
             // The logarithm of a ratio of sums of positive terms is within 1e-12.
             assert!(loss <= allowed + 1e-10, "{epsilon} {neighbours} {rows}: {loss}");
-            // Nothing is wasted on one record; over several it is where they cross no level, and by how rare flips can be.
+            // Nothing is wasted on one record; over several it is where they cross no level, and by how rare flips can
+            // be.
             assert!(loss > 0.55 * allowed, "{epsilon} {neighbours} {rows}: {loss}");
             if neighbours == Neighbours::AddRemove && rows == 1 && step > UNIT {
                 assert!(loss > allowed - 1e-4, "{epsilon}: {loss}");
@@ -599,7 +613,8 @@ mod tests {
         }
     }
 
-    /// False alarm 10⁻⁶ for each law; at these numbers a flip of 1/(α + 3), or no rounding at random, is seen all the same.
+    /// False alarm 10⁻⁶ for each law; at these numbers a flip of 1/(α + 3), or no rounding at random, is seen all the
+    /// same.
     #[test]
     fn releases_follow_the_law() {
         let (seed, counts) = ([3; 16], [5, 2]);
@@ -675,9 +690,9 @@ mod tests {
         }
     }
 
-    /// Keys of one count in one release err as `error_of_key` says: the mean within five of its standard errors and the mean square within
-    /// six, false alarm below 10⁻⁶ each by the normal law (the square of an error has a heavier tail). That places of one count are those
-    /// of another, or that estimates are unbiased, is seen.
+    /// Keys of one count in one release err as `error_of_key` says: the mean within five of its standard errors and the
+    /// mean square within six, false alarm below 10⁻⁶ each by the normal law (the square of an error has a heavier
+    /// tail). That places of one count are those of another, or that estimates are unbiased, is seen.
     #[test]
     fn errors_are_those_that_were_predicted() {
         for epsilon in ["1/4", "1", "3"] {
@@ -722,7 +737,8 @@ mod tests {
         assert!(beyond(bound) <= allowed && beyond(bound / 5.0) > allowed, "{bound} {}", beyond(bound / 5.0));
     }
 
-    /// Chi-square at false alarm 10⁻⁶, for a bound of which 2⁶⁴ leaves a remainder of a third; taken without rejection it is seen.
+    /// Chi-square at false alarm 10⁻⁶, for a bound of which 2⁶⁴ leaves a remainder of a third; taken without rejection
+    /// it is seen.
     #[test]
     fn uniform_numbers_are_uniform() {
         let mut rng = ChaCha12Rng::seed_from_u64(4);

@@ -1,5 +1,5 @@
-//! What else could answer sparse queries: the mechanisms that the engines of this workspace are compared with, each as good as it can be
-//! made, with exact noise, its privacy, its typical error and its bound.
+//! What else could answer sparse queries: the mechanisms that the engines of this workspace are compared with, each as
+//! good as it can be made, with exact noise, its privacy, its typical error and its bound.
 //!
 //! | mechanism | privacy | universe | error of a list of m keys, one of k | best where |
 //! | --------- | ------- | -------- | ------------------------------------ | ---------- |
@@ -8,8 +8,9 @@
 //! | [`stability_histogram`] | with δ | any | √m, but light keys count as nothing | few keys have most of the records |
 //! | [`alp`] | pure | any | up to m: its errors do not cancel | single keys are looked up |
 //!
-//! Each has a plan, made of what is public before any data is seen: it says what a release costs, how far answers are off typically
-//! (`predicted_…`) and at most (`guarantee`). A release reads the data once; what is answered from it costs nothing more.
+//! Each has a plan, made of what is public before any data is seen: it says what a release costs, how far answers are
+//! off typically (`predicted_…`) and at most (`guarantee`). A release reads the data once; what is answered from it
+//! costs nothing more.
 //!
 //! ```
 //! use rand::{SeedableRng, rngs::StdRng};
@@ -38,8 +39,8 @@
 //!
 //! # What all of them share
 //! A unit of privacy (a person) has at most L rows in the table, `rows_per_unit`: that is for the caller to make true
-//! ([`ContributionBound`](tamis_queries::ContributionBound)); a table that says otherwise is refused. So is counting: a release spends
-//! its plan's cost anew each time, to be [charged](tamis_noise::Ledger) before.
+//! ([`ContributionBound`](tamis_queries::ContributionBound)); a table that says otherwise is refused. So is counting: a
+//! release spends its plan's cost anew each time, to be [charged](tamis_noise::Ledger) before.
 //!
 //! Time depends on the data and on the noise: do not let an analyst measure it.
 

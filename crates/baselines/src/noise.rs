@@ -21,8 +21,8 @@ impl Noise {
         }
     }
 
-    /// A number that |Z| exceeds with at most this probability: of Laplace noise the least, of Gaussian noise σ·√(2 ln(2/probability)),
-    /// since it is sub-Gaussian with parameter σ (Canonne, Kamath, Steinke 2020, Corollary 17).
+    /// A number that |Z| exceeds with at most this probability: of Laplace noise the least, of Gaussian noise σ·√(2
+    /// ln(2/probability)), since it is sub-Gaussian with parameter σ (Canonne, Kamath, Steinke 2020, Corollary 17).
     pub fn reach(&self, probability: f64) -> f64 {
         match self {
             Self::Laplace(noise) => margin(noise.scale(), probability) as f64,
@@ -33,17 +33,19 @@ impl Noise {
         }
     }
 
-    /// A number that |Σ w·Z| exceeds with at most this probability, for at most `keys` independent draws and weights from 0 to 1.
+    /// A number that |Σ w·Z| exceeds with at most this probability, for at most `keys` independent draws and weights
+    /// from 0 to 1.
     ///
-    /// Gaussian: [`reach`](Self::reach) times √m, since sub-Gaussian parameters add up as variances do. Laplace: the lesser of m times the
-    /// reach of a share of the probability, by the union bound, and by Chernoff's method, with c = ln(2/probability),
+    /// Gaussian: [`reach`](Self::reach) times √m, since sub-Gaussian parameters add up as variances do. Laplace: the
+    /// lesser of m times the reach of a share of the probability, by the union bound, and by Chernoff's method, with c
+    /// = ln(2/probability),
     ///
     /// ```text
     /// min over 0 < y < 1 of  t·(c − m·ln(1 − y²))/y,
     /// ```
     ///
-    /// for E e^(λZ) = 1/(1 − (cosh λ − 1)/(cosh(1/t) − 1)) ≤ 1/(1 − (λt)²) at λ = y/t, because (cosh x − 1)/x² grows with x; and
-    /// −ln(1 − w²y²) ≤ −w²·ln(1 − y²) for w ≤ 1, by convexity.
+    /// for E e^(λZ) = 1/(1 − (cosh λ − 1)/(cosh(1/t) − 1)) ≤ 1/(1 − (λt)²) at λ = y/t, because (cosh x − 1)/x² grows
+    /// with x; and −ln(1 − w²y²) ≤ −w²·ln(1 − y²) for w ≤ 1, by convexity.
     ///
     /// ```
     /// use tamis_baselines::Noise;
@@ -75,8 +77,8 @@ impl Noise {
     }
 }
 
-/// Chernoff's bound, except with probability e^(−tail) on each side: every y gives a bound, so how near the search comes to the best
-/// does not matter. The function is convex: its two terms, c/y and −ln(1 − y²)/y, are.
+/// Chernoff's bound, except with probability e^(−tail) on each side: every y gives a bound, so how near the search
+/// comes to the best does not matter. The function is convex: its two terms, c/y and −ln(1 − y²)/y, are.
 fn sum_of_laplace(scale: &Scale, keys: f64, tail: f64) -> f64 {
     let at = |y: f64| (tail - keys * (-y * y).ln_1p()) / y;
     let (mut low, mut high) = (0.0, 1.0);

@@ -1,28 +1,33 @@
-//! The whole histogram of a listed universe, with noise on each count: what there is to beat while the universe is small.
+//! The whole histogram of a listed universe, with noise on each count: what there is to beat while the universe is
+//! small.
 //!
 //! # The release
-//! The universe is a list of keys, stated without a look at the data. Each of its keys is released with its count and integer noise of
-//! its own, also those that do not occur. **Rows with other keys are dropped**: they are in no count, and how many they were
-//! is not said. A query about a key that is not listed is refused, since it would be answered as if nobody had it.
+//! The universe is a list of keys, stated without a look at the data. Each of its keys is released with its count and
+//! integer noise of its own, also those that do not occur. **Rows with other keys are dropped**: they are in no count,
+//! and how many they were is not said. A query about a key that is not listed is refused, since it would be answered as
+//! if nobody had it.
 //!
 //! # Privacy
-//! A release is private with the plan's [cost](PerturbedHistogramPlan::cost), for its neighbours and units of at most L rows.
+//! A release is private with the plan's [cost](PerturbedHistogramPlan::cost), for its neighbours and units of at most L
+//! rows.
 //!
-//! *Proof.* Dropping rows is done for each alone, so a unit moves the listed counts by no more than it moves all counts: by at most L in
-//! L1 norm if it is added or removed, and by at most 2L if it is replaced. In L2 norm that is at most L and, since a vector a ≥ 0 goes
-//! and a b ≥ 0 comes, ‖a − b‖² ≤ ‖a‖² + ‖b‖² ≤ 2L².
+//! *Proof.* Dropping rows is done for each alone, so a unit moves the listed counts by no more than it moves all
+//! counts: by at most L in L1 norm if it is added or removed, and by at most 2L if it is replaced. In L2 norm that is
+//! at most L and, since a vector a ≥ 0 goes and a b ≥ 0 comes, ‖a − b‖² ≤ ‖a‖² + ‖b‖² ≤ 2L².
 //!
 //! - [`laplace`](PerturbedHistogramPlan::laplace): noise of scale L1/ε ([`DiscreteLaplace`]); δ is not spent.
-//! - [`gaussian`](PerturbedHistogramPlan::gaussian): noise of the σ² that [`concentrated`] gives for L2², or, for L = 1, where one
-//!   count (substitution: two, or one, or none) moves by exactly 1, of the lesser one of [`add_remove`]. (What is private if two
-//!   counts move is private if one of them is not released.)
+//! - [`gaussian`](PerturbedHistogramPlan::gaussian): noise of the σ² that [`concentrated`] gives for L2², or, for L =
+//!   1, where one count (substitution: two, or one, or none) moves by exactly 1, of the lesser one of [`add_remove`].
+//!   (What is private if two counts move is private if one of them is not released.)
 //!
 //! # Accuracy
-//! An answer is unbiased, and its standard error is that of the noise of a key times ‖q‖₂, exactly. Bounds for k queries of at most m
-//! keys with weights of at most 1, except with probability β: [`Noise::reach_of_sum`] of β/k, which is
+//! An answer is unbiased, and its standard error is that of the noise of a key times ‖q‖₂, exactly. Bounds for k
+//! queries of at most m keys with weights of at most 1, except with probability β: [`Noise::reach_of_sum`] of β/k,
+//! which is
 //!
 //! - Gaussian: σ√m·√(2 ln(2k/β)).
-//! - Laplace: never more than the textbook's √(8m ln(2k/β))·t where that holds, for m ≥ 2 ln(2k/β) (Chan, Shi, Song 2010, Lemma 2.8).
+//! - Laplace: never more than the textbook's √(8m ln(2k/β))·t where that holds, for m ≥ 2 ln(2k/β) (Chan, Shi, Song
+//!   2010, Lemma 2.8).
 //!
 //! # Cost
 //! A draw for each key of the universe, about ten nanoseconds; 16 bytes for each are kept.
@@ -125,17 +130,18 @@ impl PerturbedHistogramPlan {
         (self.noise.variance() * squared_norm).sqrt()
     }
 
-    /// With probability 1 − β all of `queries` answers, each to at most `support` keys, are within so many records: see the
-    /// [module](self#accuracy). The queries may depend on the release if they are chosen among so many.
+    /// With probability 1 − β all of `queries` answers, each to at most `support` keys, are within so many records: see
+    /// the [module](self#accuracy). The queries may depend on the release if they are chosen among so many.
     pub fn guarantee(&self, support: u64, queries: Queries, beta: Beta) -> f64 {
         self.noise.reach_of_sum(support, beta.get() / queries.to_f64())
     }
 
-    /// A release of the data over this universe. It must have been listed without a look at the data; of equal keys one is taken.
+    /// A release of the data over this universe. It must have been listed without a look at the data; of equal keys one
+    /// is taken.
     ///
     /// # Errors
-    /// If the data was [bounded](Histogram::rows_per_unit) to more rows a unit than the plan is for. That does not depend on the
-    /// rows themselves.
+    /// If the data was [bounded](Histogram::rows_per_unit) to more rows a unit than the plan is for. That does not
+    /// depend on the rows themselves.
     pub fn release<R: CryptoRng + ?Sized>(
         &self,
         universe: impl IntoIterator<Item = Fingerprint>,

@@ -1,31 +1,35 @@
-//! The counts of the keys that occur often, over a universe that nobody lists: right where few keys have most of the records.
+//! The counts of the keys that occur often, over a universe that nobody lists: right where few keys have most of the
+//! records.
 //!
 //! # The release
-//! Each key that occurs gets noise of its own, and is released with its noisy count if that reaches a threshold τ; of all others nothing
-//! is said. Noise, threshold, ε and δ are one type, [`StabilityThreshold`], whose [module](tamis_noise::stability) has the proof.
+//! Each key that occurs gets noise of its own, and is released with its noisy count if that reaches a threshold τ; of
+//! all others nothing is said. Noise, threshold, ε and δ are one type, [`StabilityThreshold`], whose
+//! [module](tamis_noise::stability) has the proof.
 //!
 //! # Privacy
-//! A release is (ε, δ)-private with the plan's [cost](StabilityHistogramPlan::cost), for its neighbours and units of at most L rows
-//! (Korolova, Kenthapadi, Mishra, Ntoulas 2009; Bun, Nissim, Stemmer 2016). What is published is a list sorted by fingerprint of the
-//! keys that were released, which says nothing of the others: not which they are, nor how many, nor in which order they came.
+//! A release is (ε, δ)-private with the plan's [cost](StabilityHistogramPlan::cost), for its neighbours and units of at
+//! most L rows (Korolova, Kenthapadi, Mishra, Ntoulas 2009; Bun, Nissim, Stemmer 2016). What is published is a list
+//! sorted by fingerprint of the keys that were released, which says nothing of the others: not which they are, nor how
+//! many, nor in which order they came.
 //!
 //! # Accuracy
-//! A key of x records, x ≥ 1, is released with probability P(Z ≥ τ − x), with an error of Z; else what is said of it, nothing, is off by
-//! x. A key that does not occur is right. So answers are **biased downward**, by up to about τ for each light key of a query, and noise
-//! of light keys does not show: on a table whose keys are all distinct every answer is 0, but for a δ-th of the keys.
-//! [`error_of_key`](StabilityHistogramPlan::error_of_key) has the exact moments:
+//! A key of x records, x ≥ 1, is released with probability P(Z ≥ τ − x), with an error of Z; else what is said of it,
+//! nothing, is off by x. A key that does not occur is right. So answers are **biased downward**, by up to about τ for
+//! each light key of a query, and noise of light keys does not show: on a table whose keys are all distinct every
+//! answer is 0, but for a δ-th of the keys. [`error_of_key`](StabilityHistogramPlan::error_of_key) has the exact
+//! moments:
 //!
 //! ```text
 //! bias(x) = E[Z; Z ≥ τ − x] − x·P(Z < τ − x),    mean square(x) = E[Z²; Z ≥ τ − x] + x²·P(Z < τ − x).
 //! ```
 //!
-//! *Bound for any data.* With probability 1 − β no noise of the at most km keys that k queries name is larger than the margin α of
-//! β/(km). Then a key that was released is off by at most α, and one that was not has x < τ − Z ≤ τ + α, so x ≤ τ − 1 + α: an answer
-//! to m keys is off by at most m·(τ − 1 + α).
+//! *Bound for any data.* With probability 1 − β no noise of the at most km keys that k queries name is larger than the
+//! margin α of β/(km). Then a key that was released is off by at most α, and one that was not has x < τ − Z ≤ τ + α, so
+//! x ≤ τ − 1 + α: an answer to m keys is off by at most m·(τ − 1 + α).
 //!
-//! *Bound for heavy keys.* If all keys named have τ + α' records or more, or none, α' being the margin of β/(2km), then with probability
-//! 1 − β/2 all that occur are released, and an answer is off by a sum of at most m draws: with probability 1 − β/2 of all of them, by at most
-//! [`Noise::reach_of_sum`] of β/(2k).
+//! *Bound for heavy keys.* If all keys named have τ + α' records or more, or none, α' being the margin of β/(2km), then
+//! with probability 1 − β/2 all that occur are released, and an answer is off by a sum of at most m draws: with
+//! probability 1 − β/2 of all of them, by at most [`Noise::reach_of_sum`] of β/(2k).
 //!
 //! # References
 //! - A. Korolova, K. Kenthapadi, N. Mishra, A. Ntoulas, *Releasing search queries and clicks privately*, WWW 2009.
@@ -57,7 +61,8 @@ pub struct StabilityHistogramPlan {
     threshold: StabilityThreshold,
 }
 
-/// Noisy counts of the keys that reached the threshold: all of it may be published. Made by [`StabilityHistogramPlan::release`].
+/// Noisy counts of the keys that reached the threshold: all of it may be published. Made by
+/// [`StabilityHistogramPlan::release`].
 #[derive(Clone, Debug)]
 pub struct StabilityHistogram {
     // Sorted by fingerprint, each once.
@@ -73,8 +78,8 @@ pub struct StabilityAnswer {
     pub value: f64,
     /// What their noise contributes to the standard error, in records.
     pub standard_error: f64,
-    /// How many keys of the query were not released: each may have any number of records from 0 to about the threshold, of which
-    /// nothing is in the value.
+    /// How many keys of the query were not released: each may have any number of records from 0 to about the threshold,
+    /// of which nothing is in the value.
     pub unreleased: usize,
 }
 
@@ -108,8 +113,9 @@ impl StabilityHistogramPlan {
         KeyError { bias: mean - x * (1.0 - probability), mean_square: square + x * x * (1.0 - probability) }
     }
 
-    /// P(Z ≥ j), E[Z; Z ≥ j] and E[Z²; Z ≥ j] for whole j. For j ≥ 1 the noise beyond j is geometric with ratio q = e^(−1/t), of mean
-    /// q/(1 − q) and mean square q(1 + q)/(1 − q)²; for j ≤ 0 by symmetry what is below has the moments of what is from 1 − j on.
+    /// P(Z ≥ j), E[Z; Z ≥ j] and E[Z²; Z ≥ j] for whole j. For j ≥ 1 the noise beyond j is geometric with ratio q =
+    /// e^(−1/t), of mean q/(1 − q) and mean square q(1 + q)/(1 − q)²; for j ≤ 0 by symmetry what is below has the
+    /// moments of what is from 1 − j on.
     fn noise_from(&self, j: f64) -> Tail {
         let rate = -1.0 / self.threshold.scale().to_f64_up();
         if j < 1.0 {
@@ -126,14 +132,14 @@ impl StabilityHistogramPlan {
         }
     }
 
-    /// The typical error of an answer to `keys` keys of `count` records each, bias and noise together: the root of its mean square,
-    /// in records. Of keys with other counts [`error_of_key`](Self::error_of_key) is to be summed up.
+    /// The typical error of an answer to `keys` keys of `count` records each, bias and noise together: the root of its
+    /// mean square, in records. Of keys with other counts [`error_of_key`](Self::error_of_key) is to be summed up.
     pub fn predicted_error(&self, keys: u64, count: u64) -> f64 {
         self.error_of_key(count).of_many(keys)
     }
 
-    /// With probability 1 − β all of `queries` answers, each to at most `support` keys with weights of at most 1, are within so many
-    /// records: the bound of the [module](self#accuracy), for any data.
+    /// With probability 1 − β all of `queries` answers, each to at most `support` keys with weights of at most 1, are
+    /// within so many records: the bound of the [module](self#accuracy), for any data.
     pub fn guarantee(&self, support: u64, queries: Queries, beta: Beta) -> f64 {
         support as f64 * (self.threshold.threshold() as f64 - 1.0 + self.margin(support, queries, beta.get()))
     }
@@ -157,8 +163,8 @@ impl StabilityHistogramPlan {
     /// A release of the data.
     ///
     /// # Errors
-    /// If the data was [bounded](Histogram::rows_per_unit) to more rows a unit than the plan is for. That does not depend on the
-    /// rows themselves.
+    /// If the data was [bounded](Histogram::rows_per_unit) to more rows a unit than the plan is for. That does not
+    /// depend on the rows themselves.
     pub fn release<R: CryptoRng + ?Sized>(
         &self,
         data: &Histogram,

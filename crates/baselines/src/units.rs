@@ -27,7 +27,8 @@ impl KeyError {
         (self.mean_square - self.bias.powi(2)).max(0.0)
     }
 
-    /// The root of the mean square of the sum of so many errors, independent of each other: bias adds up, noise only as its root.
+    /// The root of the mean square of the sum of so many errors, independent of each other: bias adds up, noise only as
+    /// its root.
     ///
     /// ```
     /// use tamis_baselines::KeyError;

@@ -22,7 +22,8 @@ fn table(rows: impl IntoIterator<Item = u64>) -> Histogram {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// The same rows in any order give the same release from the same generator, and no data breaks the plan that it is not for.
+    /// The same rows in any order give the same release from the same generator, and no data breaks the plan that it is
+    /// not for.
     #[test]
     fn neither_order_nor_size_matters(mut rows in prop::collection::vec(0u64..50, 0..400), seed: u64) {
         let plan = plan(1.0, 1, 20, 10).unwrap();

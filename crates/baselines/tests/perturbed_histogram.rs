@@ -46,7 +46,8 @@ fn the_noise_is_that_of_the_sensitivity() {
             let plan = PerturbedHistogramPlan::gaussian(&budget("1", "1e-6"), neighbours, rows).unwrap();
             let Noise::Gaussian(noise) = plan.noise() else { unreachable!() };
             let sigma = noise.variance().to_f64_up().sqrt();
-            // By the exact law of the sum, for the worst unit; less would not do for less than a tenth where rows move together.
+            // By the exact law of the sum, for the worst unit; less would not do for less than a tenth where rows move
+            // together.
             let worst: Vec<i64> = match (neighbours, rows) {
                 (Neighbours::AddRemove, rows) => vec![rows.into()],
                 (Neighbours::Substitute, rows) => vec![rows.into(), -i64::from(rows)],

@@ -22,9 +22,10 @@ fn table(counts: impl IntoIterator<Item = (u64, i64)>) -> Histogram {
     table.build()
 }
 
-/// Of 10⁵ keys of one record each no more than δ·10⁵ = 100 may be expected to be released: false alarm 10⁻⁴ for that, and 10⁻⁶ on
-/// either side for the law itself, which has 66.7 at ε = 1, where no whole threshold reaches δ, and 99.8 at ε = 0.94, where one does.
-/// With the threshold one lower, 181 and 255 are expected, e^ε times as many: the same test sees all of those but one in a thousand.
+/// Of 10⁵ keys of one record each no more than δ·10⁵ = 100 may be expected to be released: false alarm 10⁻⁴ for that,
+/// and 10⁻⁶ on either side for the law itself, which has 66.7 at ε = 1, where no whole threshold reaches δ, and 99.8 at
+/// ε = 0.94, where one does. With the threshold one lower, 181 and 255 are expected, e^ε times as many: the same test
+/// sees all of those but one in a thousand.
 #[test]
 fn as_many_unique_keys_are_released_as_delta_says() {
     const KEYS: u64 = 100_000;
@@ -91,8 +92,8 @@ fn answers_are_of_what_was_released() {
     );
 }
 
-/// In each of 2 000 releases the largest error of ten lists, of light keys and of heavy ones, false alarm 10⁻⁶; two fifths of the bound
-/// fail.
+/// In each of 2 000 releases the largest error of ten lists, of light keys and of heavy ones, false alarm 10⁻⁶; two
+/// fifths of the bound fail.
 #[test]
 fn all_answers_are_within_the_bounds() {
     let (beta, releases) = (Beta::new(0.05).unwrap(), 2_000);
