@@ -83,6 +83,31 @@ pub fn margin(scale: &Scale, probability: f64) -> u64 {
     (reach.ceil() - 1.0).max(0.0) as u64
 }
 
+/// E Z², the variance: 2q/(1 − q)², q = e^(−1/t).
+///
+/// ```
+/// use tamis_noise::{Scale, discrete_laplace::second_moment};
+/// let variance = second_moment(&Scale::new(10.0)?); // of continuous noise: 2t² = 200
+/// assert!((variance - 199.833).abs() < 1e-3);
+/// # Ok::<(), tamis_noise::ParameterError>(())
+/// ```
+pub fn second_moment(scale: &Scale) -> f64 {
+    let (q, p) = geometric(scale);
+    2.0 * q / p.powi(2)
+}
+
+/// The fourth cumulant E Z⁴ − 3(E Z²)²: 2q(1 + 4q + q²)/(1 − q)⁴, that of a difference of two geometric numbers.
+pub fn fourth_cumulant(scale: &Scale) -> f64 {
+    let (q, p) = geometric(scale);
+    2.0 * q * (1.0 + 4.0 * q + q * q) / p.powi(4)
+}
+
+/// q and 1 − q.
+fn geometric(scale: &Scale) -> (f64, f64) {
+    let rate = -1.0 / scale.to_f64_up();
+    (rate.exp(), -rate.exp_m1())
+}
+
 const TWO_52: f64 = 4_503_599_627_370_496.0;
 /// 2^-48: what the logarithm and the operations after it may be off by, relative to 1 + E.
 pub(crate) const FLOAT_ERROR: f64 = 4.0 * LOGARITHM_ERROR;

@@ -51,7 +51,10 @@ use rand::CryptoRng;
 use std::num::{NonZeroU32, NonZeroU128};
 use tamis_noise::gaussian_calibration::{add_remove, concentrated};
 use tamis_noise::stability::StabilityThreshold;
-use tamis_noise::{Beta, Budget, DiscreteGaussian, DiscreteLaplace, Neighbours, Queries, Scale, Sensitivity};
+use tamis_noise::{
+    Beta, Budget, DiscreteGaussian, DiscreteLaplace, Neighbours, Queries, Scale, Sensitivity, discrete_gaussian,
+    discrete_laplace,
+};
 use tamis_queries::{Fingerprint, Histogram};
 
 /// Which noise.
@@ -122,27 +125,18 @@ impl Noise {
     }
 
     /// The true variance of the integer law.
-    ///
-    /// Laplace: 2q/(1 − q)², q = e^(−1/t). Gaussian: the parameter σ² from σ = 2 on, where they agree to 10⁻²⁰; below,
-    /// by summation.
     pub fn variance(&self) -> f64 {
         match self {
-            Self::Laplace(noise) => {
-                let (q, p) = geometric(noise);
-                2.0 * q / p.powi(2)
-            }
-            Self::Gaussian(noise) => gaussian_moments(noise).0,
+            Self::Laplace(noise) => discrete_laplace::second_moment(noise.scale()),
+            Self::Gaussian(noise) => discrete_gaussian::second_moment(noise.variance()),
         }
     }
 
-    /// The fourth cumulant E N⁴ − 3(E N²)². Laplace: 2q(1 + 4q + q²)/(1 − q)⁴, that of a difference of two geometric numbers.
+    /// The fourth cumulant E N⁴ − 3(E N²)².
     pub fn fourth_cumulant(&self) -> f64 {
         match self {
-            Self::Laplace(noise) => {
-                let (q, p) = geometric(noise);
-                2.0 * q * (1.0 + 4.0 * q + q * q) / p.powi(4)
-            }
-            Self::Gaussian(noise) => gaussian_moments(noise).1,
+            Self::Laplace(noise) => discrete_laplace::fourth_cumulant(noise.scale()),
+            Self::Gaussian(noise) => discrete_gaussian::fourth_cumulant(noise.variance()),
         }
     }
 
@@ -166,27 +160,6 @@ impl std::fmt::Display for Noise {
             }
         }
     }
-}
-
-/// q = e^(−1/t) and 1 − q.
-fn geometric(noise: &DiscreteLaplace) -> (f64, f64) {
-    let rate = -1.0 / noise.scale().to_f64_up();
-    (rate.exp(), -rate.exp_m1())
-}
-
-/// Variance and fourth cumulant of the integer law.
-fn gaussian_moments(noise: &DiscreteGaussian) -> (f64, f64) {
-    let parameter = noise.variance().to_f64_up();
-    if parameter >= 4.0 {
-        return (parameter, 0.0);
-    }
-    // 40 is twenty standard deviations.
-    let moment = |power: i32| {
-        (1..=40).map(f64::from).map(|z| 2.0 * z.powi(power) * (-z * z / (2.0 * parameter)).exp()).sum::<f64>()
-    };
-    let mass = 1.0 + moment(0);
-    let variance = moment(2) / mass;
-    (variance, moment(4) / mass - 3.0 * variance.powi(2))
 }
 
 /// A release decided upon, but for the data: signs, noise and promises.

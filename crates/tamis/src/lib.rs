@@ -9,6 +9,7 @@
 //! | watch a long stream and pay only for alerts | [`noise::sparse_vector`] |
 //! | publish a table once and count any lists of keys in it | [`projection`] |
 //! | answer queries as they come, each chosen after the answers before it | [`interactive`] |
+//! | know what else could answer, and how far off it would be | [`baselines`] |
 //! | add noise to integers and know how far off they are | [`noise::LaplaceMechanism`], [`noise::GaussianMechanism`] |
 //! | know what many mechanisms cost together | [`noise::composition`] |
 //! | spend a budget exactly | [`noise::Ledger`] |
@@ -17,6 +18,7 @@
 //!
 //! The README has a whole program.
 
+pub use tamis_baselines as baselines;
 pub use tamis_interactive as interactive;
 pub use tamis_noise as noise;
 pub use tamis_projection as projection;
