@@ -23,7 +23,7 @@ use std::num::NonZeroU64;
 ///
 /// # Exact
 /// The coins are compared with e^(−n/t) in integers where floats cannot tell, and the choice among the heads is exactly uniform:
-/// the law is exact but for an event of probability below 2⁻⁴⁰⁰⁰. Cost: k coins, of some nanoseconds each, whatever the scores; that
+/// the law is exact but for an event of probability below 2⁻⁴⁰⁰⁰. Cost: k coins, of some ten nanoseconds each, whatever the scores; that
 /// some coins are certain, and how many show heads, is seen in the time all the same.
 ///
 /// ```
