@@ -93,7 +93,7 @@ use tamis_queries::{Fingerprint, Histogram, SparseQuery};
 /// let plan = AlpPlan::new(&budget, Neighbours::AddRemove, 1, 1_000_000, 1_000)?;
 /// assert_eq!((plan.flip_probability(), plan.bits()), (0.125, 1 << 24));
 /// assert!((plan.step() - 6.0 / 1.0f64.exp_m1()).abs() < 1e-5); // α/(e − 1)
-/// assert!(plan.predicted_error(1, 500) < 6.0 && plan.predicted_error(10_000, 0) > 10_000.0);
+/// assert!(plan.predicted_error(1, 500) < 6.0 && plan.predicted_error(10_000, 0) > 9_000.0); // it all adds up
 ///
 /// let table = Histogram::builder().add(Fingerprint::raw(1), 400)?.build();
 /// let mut rng = StdRng::seed_from_u64(1); // a release takes its generator from the operating system
@@ -458,5 +458,283 @@ impl Alp {
     /// [module](self#accuracy).
     pub fn answer(&self, query: &SparseQuery) -> f64 {
         query.entries().iter().map(|&(key, weight)| in_records(weight.into()) * self.estimate(key)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chacha20::ChaCha12Rng;
+    use rand::{Rng, SeedableRng};
+    use tamis_noise::{Epsilon, Rational};
+    use tamis_oracle::enclosure::{exponential, rational};
+    use tamis_oracle::statistics::{ChiSquare, binomial_upper_quantile};
+
+    fn plan(epsilon: &str, neighbours: Neighbours, rows: u32, records: u64, largest: u64) -> AlpPlan {
+        let budget = Budget::pure(epsilon.parse::<Epsilon>().unwrap());
+        AlpPlan::new(&budget, neighbours, rows, records, largest).unwrap()
+    }
+
+    fn table(counts: &[(u64, i64)]) -> Histogram {
+        let mut table = Histogram::builder();
+        for &(key, count) in counts {
+            table.add(Fingerprint::raw(key), count).unwrap();
+        }
+        table.build()
+    }
+
+    #[test]
+    fn the_step_is_the_least_that_is_private() {
+        for epsilon in ["1e-6", "1/10", "1/2", "1", "2", "4", "7.3", "100"] {
+            for (neighbours, rows) in
+                [(Neighbours::AddRemove, 1), (Neighbours::Substitute, 1), (Neighbours::AddRemove, 7)]
+            {
+                let plan = plan(epsilon, neighbours, rows, 10, 10);
+                let moved = neighbours.rows_moved() * u64::from(rows);
+                let each = plan.cost().epsilon().as_rational() / Rational::from(moved);
+                let alpha = Rational::from((1u64 << plan.flip_exponent) - 2);
+                let factor = |step: Rational| Rational::ONE + &alpha / step;
+                let step = Rational::from(plan.step) / Rational::from(UNIT);
+                let exponential = exponential(&each, 200);
+                assert!(factor(step.clone()) <= exponential.lower, "{epsilon} {moved}");
+                // One unit of 2⁻²⁰ less, and a relative 10⁻¹¹ against the rounding of floats, would not do.
+                if plan.step > UNIT {
+                    let less = (step - Rational::ONE / Rational::from(UNIT)) * (Rational::ONE - rational(1e-11));
+                    assert!(factor(less) > exponential.upper, "{epsilon} {moved}");
+                }
+            }
+        }
+    }
+
+    /// How many levels a count sets, with the chance of each.
+    type Rounding = fn(u64, i64) -> Vec<(usize, f64)>;
+
+    fn at_random(step: u64, count: i64) -> Vec<(usize, f64)> {
+        let units = count as u64 * UNIT;
+        let up = (units % step) as f64 / step as f64;
+        vec![((units / step) as usize, 1.0 - up), ((units / step) as usize + 1, up)]
+    }
+
+    fn to_the_nearest(step: u64, count: i64) -> Vec<(usize, f64)> {
+        vec![(((count as u64 * UNIT + step / 2) / step) as usize, 1.0)]
+    }
+
+    /// The exact law of the bits at `cells` places, by the sum over all roundings of all keys: key i sets `places[i][..y]`.
+    fn law(places: &[&[usize]], counts: &[i64], cells: usize, rounding: Rounding, step: u64, flip: f64) -> Vec<f64> {
+        let mut patterns = vec![(0usize, 1.0)];
+        for (places, &count) in places.iter().zip(counts) {
+            let rounded = rounding(step, count);
+            let set = |levels: usize| places[..levels].iter().fold(0, |bits, &place| bits | 1 << place);
+            patterns = patterns
+                .iter()
+                .flat_map(|&(bits, chance)| {
+                    let each = rounded.iter().filter(|(_, weight)| *weight > 0.0);
+                    each.map(move |&(levels, weight)| (bits | set(levels), chance * weight)).collect::<Vec<_>>()
+                })
+                .collect();
+        }
+        let flipped = |different: u32| flip.powi(different as i32) * (1.0 - flip).powi(cells as i32 - different as i32);
+        let of = |bits: usize| patterns.iter().map(|&(set, chance)| chance * flipped((set ^ bits).count_ones())).sum();
+        (0..1 << cells).map(of).collect()
+    }
+
+    /// The worst privacy loss of two keys that share a bit, over all neighbours with up to `most` records each.
+    fn worst_loss(neighbours: Neighbours, rows: i64, most: i64, rounding: Rounding, step: u64, flip: f64) -> f64 {
+        // Enough levels for `most` records at γ ≥ 1, on eight places.
+        let places: [&[usize]; 2] = [&[0, 1, 2, 3, 4, 0, 1, 2, 3, 4], &[5, 1, 6, 7, 0, 5, 6, 7, 1, 2]];
+        let law = |counts: [i64; 2]| law(&places, &counts, 8, rounding, step, flip);
+        let laws: Vec<_> = (0..=most).flat_map(|a| (0..=most).map(move |b| [a, b])).map(|c| (c, law(c))).collect();
+        let is_neighbour = |one: [i64; 2], other: [i64; 2]| {
+            let (a, b) = (one[0] - other[0], one[1] - other[1]);
+            match neighbours {
+                Neighbours::AddRemove => a * b >= 0 && a.abs() + b.abs() <= rows,
+                Neighbours::Substitute => a.max(0) + b.max(0) <= rows && -(a.min(0) + b.min(0)) <= rows,
+            }
+        };
+        let mut worst = 0.0f64;
+        for (one, law) in &laws {
+            for (_, other) in laws.iter().filter(|(other, _)| is_neighbour(*one, *other)) {
+                worst = law.iter().zip(other).map(|(p, q)| (p / q).ln()).fold(worst, f64::max);
+            }
+        }
+        worst
+    }
+
+    /// ε, neighbours, L. Steps of 1 to 57 records.
+    const CASES: [(&str, Neighbours, u32); 7] = [
+        ("1/2", Neighbours::AddRemove, 1),
+        ("1", Neighbours::AddRemove, 1),
+        ("3/2", Neighbours::AddRemove, 1),
+        ("4", Neighbours::AddRemove, 1),
+        ("2", Neighbours::AddRemove, 2),
+        ("2", Neighbours::Substitute, 1),
+        ("3", Neighbours::Substitute, 1),
+    ];
+
+    #[test]
+    fn a_release_is_private_and_wrong_ones_are_not() {
+        for (epsilon, neighbours, rows) in CASES {
+            let plan = plan(epsilon, neighbours, rows, 9, 9);
+            let allowed = plan.cost().epsilon().to_f64_down();
+            let (step, flip) = (plan.step, plan.flip_probability());
+            let worst = |rounding, step, flip| worst_loss(neighbours, i64::from(rows), 9, rounding, step, flip);
+            let loss = worst(at_random, step, flip);
+            // The logarithm of a ratio of sums of positive terms is within 1e-12.
+            assert!(loss <= allowed + 1e-10, "{epsilon} {neighbours} {rows}: {loss}");
+            // Nothing is wasted on one record; over several it is where they cross no level, and by how rare flips can be.
+            assert!(loss > 0.55 * allowed, "{epsilon} {neighbours} {rows}: {loss}");
+            if neighbours == Neighbours::AddRemove && rows == 1 && step > UNIT {
+                assert!(loss > allowed - 1e-4, "{epsilon}: {loss}");
+                // Flips of 1/(α + 3), levels of a tenth of a record less, and no rounding at random.
+                assert!(worst(at_random, step, flip / (1.0 + flip)) > allowed + 1e-3);
+                assert!(worst(at_random, step - UNIT / 10, flip) > allowed + 1e-3);
+                assert!(worst(to_the_nearest, step, flip) > allowed + 1e-3);
+            }
+            if neighbours == Neighbours::Substitute {
+                // The step of add-remove neighbours.
+                let (exponent, step) = flips_and_step(allowed).unwrap();
+                assert!(worst(at_random, step, 0.5f64.powi(exponent as i32)) > allowed + 1e-3);
+            }
+        }
+    }
+
+    /// False alarm 10⁻⁶ for each law; at these numbers a flip of 1/(α + 3), or no rounding at random, is seen all the same.
+    #[test]
+    fn releases_follow_the_law() {
+        let (seed, counts) = ([3; 16], [5, 2]);
+        let data = table(&[(10, counts[0]), (20, counts[1])]);
+        let plan = plan("1", Neighbours::AddRemove, 1, 10, 10);
+        let places = [10, 20].map(|key| Places::of(&seed, Fingerprint::raw(key), plan.bits_exponent));
+        // Three levels of the one and one of the other, at four different places.
+        let cells = [places[0].at(1), places[0].at(2), places[0].at(3), places[1].at(1)];
+        assert!((0..4).all(|i| (0..i).all(|j| cells[i] != cells[j])));
+        let mut observed = [0u64; 16];
+        let mut rng = ChaCha12Rng::seed_from_u64(1);
+        for _ in 0..60_000 {
+            let release = plan.release_at(seed, &data, &mut rng).unwrap();
+            let bit = |&place: &usize| (release.table[place / 64] >> (place % 64) & 1) as usize;
+            observed[cells.iter().enumerate().map(|(i, place)| bit(place) << i).sum::<usize>()] += 1;
+        }
+        let accepts = |rounding, flip| {
+            let law = law(&[&[0, 1, 2], &[3]], &counts, 4, rounding, plan.step, flip);
+            ChiSquare::new(&observed, &law, 25.0).accepts(1e-6)
+        };
+        let flip = plan.flip_probability();
+        assert!(accepts(at_random, flip));
+        assert!(!accepts(at_random, flip / (1.0 + flip)) && !accepts(to_the_nearest, flip));
+    }
+
+    /// A release and its estimates, bit by bit as the paper has them, from the same generator.
+    #[test]
+    fn a_release_is_that_of_the_slow_twin() {
+        let plan = plan("0.7", Neighbours::AddRemove, 1, 3_000, 400);
+        let data = table(&[(1, 1), (2, 30), (3, 500), (4, 77), (5, 2_000)]);
+        let release = plan.release(&data, &mut ChaCha12Rng::seed_from_u64(9)).unwrap();
+
+        let mut rng = ChaCha12Rng::seed_from_u64(9);
+        let mut seed = [0; 16];
+        rng.fill_bytes(&mut seed);
+        let mut bits = Vec::new();
+        for _ in 0..plan.bits() / 64 {
+            let words: Vec<u64> = (0..plan.flip_exponent).map(|_| rng.next_u64()).collect();
+            bits.extend((0..64).map(|bit| words.iter().all(|word| word >> bit & 1 == 1)));
+        }
+        let place = |key: Fingerprint, level| Places::of(&seed, key, plan.bits_exponent).at(level);
+        let mut set = vec![false; bits.len()];
+        for &(key, count) in data.entries() {
+            let uniform = uniform_below(plan.step, &mut rng);
+            for level in 1..=plan.levels {
+                if level * plan.step <= count as u64 * UNIT + uniform {
+                    set[place(key, level)] = true;
+                }
+            }
+        }
+        bits.iter_mut().zip(set).for_each(|(bit, set)| *bit ^= set);
+        assert_eq!((release.seed(), release.table().len() as u64 * 64), (seed, plan.bits()));
+        assert!(bits.iter().enumerate().all(|(i, &bit)| bit == (release.table()[i / 64] >> (i % 64) & 1 == 1)));
+        for key in (0..200).map(Fingerprint::raw) {
+            let step = |level| if bits[place(key, level)] { 1i64 } else { -1 };
+            let sums: Vec<i64> = (0..=plan.levels).map(|last| (1..=last).map(step).sum()).collect();
+            let first = sums.iter().position(|sum| Some(sum) == sums.iter().max()).unwrap();
+            assert_eq!(release.estimate(key), first as f64 * plan.step());
+        }
+        // What is beyond the stated largest count is not found.
+        assert!(release.estimate(Fingerprint::raw(5)) < 440.0);
+    }
+
+    #[test]
+    fn any_256_levels_in_a_row_have_different_places() {
+        let places = Places::of(&[1; 16], Fingerprint::raw(77), LEAST_BITS_EXPONENT);
+        for from in [1, 1_000, u64::MAX / 2] {
+            let mut seen: Vec<_> = (from..from + 256).map(|level| places.at(level)).collect();
+            assert!(seen.iter().all(|&place| place < 1 << LEAST_BITS_EXPONENT));
+            seen.sort_unstable();
+            seen.dedup();
+            assert_eq!(seen.len(), 256);
+        }
+    }
+
+    /// Keys of one count in one release err as `error_of_key` says: the mean within five of its standard errors and the mean square within
+    /// six, false alarm below 10⁻⁶ each by the normal law (the square of an error has a heavier tail). That places of one count are those
+    /// of another, or that estimates are unbiased, is seen.
+    #[test]
+    fn errors_are_those_that_were_predicted() {
+        for epsilon in ["1/4", "1", "3"] {
+            let (keys, heavy) = (20_000, 40);
+            let plan = plan(epsilon, Neighbours::AddRemove, 1, keys * (heavy + 1), 1_000);
+            let counts: Vec<_> = (0..keys).flat_map(|key| [(key, heavy as i64), (keys + key, 1)]).collect();
+            let release = plan.release(&table(&counts), &mut ChaCha12Rng::seed_from_u64(2)).unwrap();
+            for (from, count) in [(0, heavy), (keys, 1), (2 * keys, 0)] {
+                let errors: Vec<f64> =
+                    (from..from + keys).map(|key| release.estimate(Fingerprint::raw(key)) - count as f64).collect();
+                let mean_of = |power: i32| errors.iter().map(|error| error.powi(power)).sum::<f64>() / keys as f64;
+                let fits = |KeyError { bias, mean_square }: KeyError| {
+                    let deviation = |power: i32| ((mean_of(2 * power) - mean_of(power).powi(2)) / keys as f64).sqrt();
+                    (mean_of(1) - bias).abs() <= 5.0 * deviation(1)
+                        && (mean_of(2) - mean_square).abs() <= 6.0 * deviation(2)
+                };
+                let predicted = plan.error_of_key(count);
+                assert!(fits(predicted), "{epsilon} {count}: {predicted:?} {} {}", mean_of(1), mean_of(2));
+                assert!(!fits(KeyError { bias: 0.0, ..predicted }), "{epsilon} {count}");
+                assert!(!fits(plan.error_of_key(if count == heavy { 0 } else { heavy })), "{epsilon} {count}");
+                // O(1/ε) a key.
+                let magnitude = errors.iter().map(|error| error.abs()).sum::<f64>() / keys as f64;
+                assert!(magnitude < 6.0 / plan.cost().epsilon().to_f64_up(), "{epsilon} {count}: {magnitude}");
+            }
+        }
+    }
+
+    /// False alarm 10⁻⁶; a fifth of the bound fails.
+    #[test]
+    fn estimates_are_within_the_bound() {
+        let (keys, count) = (50_000, 60);
+        let plan = plan("1", Neighbours::AddRemove, 1, keys * count, 1_000);
+        let counts: Vec<_> = (0..keys).map(|key| (key, count as i64)).collect();
+        let release = plan.release(&table(&counts), &mut ChaCha12Rng::seed_from_u64(3)).unwrap();
+        let beta = 0.01;
+        let bound = plan.guarantee(1, Queries::new(1).unwrap(), Beta::new(beta).unwrap());
+        let beyond = |bound: f64| {
+            let error = |key| (release.estimate(Fingerprint::raw(key)) - count as f64).abs();
+            (0..keys).filter(|&key| error(key) > bound).count() as u64
+        };
+        let allowed = binomial_upper_quantile(keys, beta, 1e-6);
+        assert!(beyond(bound) <= allowed && beyond(bound / 5.0) > allowed, "{bound} {}", beyond(bound / 5.0));
+    }
+
+    /// Chi-square at false alarm 10⁻⁶, for a bound of which 2⁶⁴ leaves a remainder of a third; taken without rejection it is seen.
+    #[test]
+    fn uniform_numbers_are_uniform() {
+        let mut rng = ChaCha12Rng::seed_from_u64(4);
+        let bound = 3u64 << 60;
+        let mut thirds = |draw: &mut dyn FnMut(&mut ChaCha12Rng) -> u64| {
+            let mut counts = [0u64; 3];
+            (0..30_000).for_each(|_| counts[(draw(&mut rng) % 3) as usize] += 1);
+            ChiSquare::new(&counts, &[1.0 / 3.0; 3], 25.0).accepts(1e-6)
+        };
+        assert!(thirds(&mut |rng| uniform_below(bound, rng)));
+        assert!(!thirds(&mut |rng| ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u64));
+        for bound in [1, 2, 1 << 60] {
+            assert!((0..100).all(|_| uniform_below(bound, &mut rng) < bound));
+        }
     }
 }

@@ -19,18 +19,10 @@
 //!
 //! # Accuracy
 //! An answer is unbiased, and its standard error is that of the noise of a key times ‖q‖₂, exactly. Bounds for k queries of at most m
-//! keys with weights of at most 1, except with probability β:
+//! keys with weights of at most 1, except with probability β: [`Noise::reach_of_sum`] of β/k, which is
 //!
-//! - Gaussian: σ√m·√(2 ln(2k/β)), since the noise is sub-Gaussian with parameter σ.
-//! - Laplace: the lesser of m·(margin of β/(km)), by which no noise is larger, and
-//!
-//! ```text
-//! min over 0 < y < 1 of  t·(ln(2k/β) − m·ln(1 − y²))/y,
-//! ```
-//!
-//! by Chernoff's method: E e^(λZ) = 1/(1 − (cosh λ − 1)/(cosh(1/t) − 1)) ≤ 1/(1 − (λt)²) for λ = y/t, because (cosh x − 1)/x²
-//! grows with x; and for weights w ≤ 1, −ln(1 − w²y²) ≤ −w² ln(1 − y²). It is never more than the textbook's √(8m ln(2k/β))·t where
-//! that holds, for m ≥ 2 ln(2k/β) (Chan, Shi, Song 2010, Lemma 2.8).
+//! - Gaussian: σ√m·√(2 ln(2k/β)).
+//! - Laplace: never more than the textbook's √(8m ln(2k/β))·t where that holds, for m ≥ 2 ln(2k/β) (Chan, Shi, Song 2010, Lemma 2.8).
 //!
 //! # Cost
 //! A draw for each key of the universe, about ten nanoseconds; 16 bytes for each are kept.
@@ -136,15 +128,7 @@ impl PerturbedHistogramPlan {
     /// With probability 1 − β all of `queries` answers, each to at most `support` keys, are within so many records: see the
     /// [module](self#accuracy). The queries may depend on the release if they are chosen among so many.
     pub fn guarantee(&self, support: u64, queries: Queries, beta: Beta) -> f64 {
-        let (outside, keys) = (beta.get() / queries.to_f64(), support as f64);
-        match &self.noise {
-            Noise::Gaussian(_) => keys.sqrt() * self.noise.reach(outside),
-            Noise::Laplace(noise) => {
-                // Two sides for each query.
-                let together = sum_of_laplace(noise.scale(), keys, (2.0 / outside).ln());
-                (keys * self.noise.reach(outside / keys.max(1.0))).min(together)
-            }
-        }
+        self.noise.reach_of_sum(support, beta.get() / queries.to_f64())
     }
 
     /// A release of the data over this universe. It must have been listed without a look at the data; of equal keys one is taken.
@@ -189,18 +173,6 @@ fn least_variance(budget: &Budget, neighbours: Neighbours, rows_per_unit: u32) -
         return Ok(enough);
     }
     Ok(add_remove(moved, budget)?.min(enough))
-}
-
-/// Chernoff's bound on |Σ w·Z| for at most `keys` draws, except with probability e^(−tail) on each side: every y gives a bound, so how
-/// near the search comes to the best does not matter. The function is convex: its two terms, c/y and −ln(1 − y²)/y, are.
-fn sum_of_laplace(scale: &Scale, keys: f64, tail: f64) -> f64 {
-    let at = |y: f64| (tail - keys * (-y * y).ln_1p()) / y;
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..100 {
-        let (left, right) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-        if at(left) < at(right) { high = right } else { low = left }
-    }
-    scale.to_f64_up() * at(0.5 * (low + high)) * (1.0 + 1e-12)
 }
 
 impl PerturbedHistogram {

@@ -19,20 +19,24 @@
 //! bias(x) = E[Z; Z ≥ τ − x] − x·P(Z < τ − x),    mean square(x) = E[Z²; Z ≥ τ − x] + x²·P(Z < τ − x).
 //! ```
 //!
-//! *Bound.* With probability 1 − β no noise of the at most km keys that k queries name is larger than the margin α of β/(km). Then a
-//! key that was released is off by at most α, and one that was not has x < τ − Z ≤ τ + α, so x ≤ τ − 1 + α: an answer to m keys is
-//! off by at most m·(τ − 1 + α), and by less than m·α if all its keys have τ + α records or more.
+//! *Bound for any data.* With probability 1 − β no noise of the at most km keys that k queries name is larger than the margin α of
+//! β/(km). Then a key that was released is off by at most α, and one that was not has x < τ − Z ≤ τ + α, so x ≤ τ − 1 + α: an answer
+//! to m keys is off by at most m·(τ − 1 + α).
+//!
+//! *Bound for heavy keys.* If all keys named have τ + α' records or more, or none, α' being the margin of β/(2km), then with probability
+//! 1 − β/2 all that occur are released, and an answer is off by a sum of at most m draws: with probability 1 − β/2 of all of them, by at most
+//! [`Noise::reach_of_sum`] of β/(2k).
 //!
 //! # References
 //! - A. Korolova, K. Kenthapadi, N. Mishra, A. Ntoulas, *Releasing search queries and clicks privately*, WWW 2009.
 //! - M. Bun, K. Nissim, U. Stemmer, *Simultaneous private learning of multiple concepts*, ITCS 2016.
 
-use crate::BaselineError;
 use crate::units::{KeyError, check_data, check_rows, weighted_sum};
+use crate::{BaselineError, Noise};
 use rand::CryptoRng;
-use tamis_noise::discrete_laplace::second_moment;
+use tamis_noise::discrete_laplace::{margin, second_moment};
 use tamis_noise::stability::StabilityThreshold;
-use tamis_noise::{Beta, Budget, Neighbours, Queries};
+use tamis_noise::{Beta, Budget, DiscreteLaplace, Neighbours, Queries};
 use tamis_queries::{Fingerprint, Histogram, SparseQuery};
 
 /// Noise and threshold for the counts of keys, before any data is seen. See the [module](self).
@@ -131,20 +135,23 @@ impl StabilityHistogramPlan {
     /// With probability 1 − β all of `queries` answers, each to at most `support` keys with weights of at most 1, are within so many
     /// records: the bound of the [module](self#accuracy), for any data.
     pub fn guarantee(&self, support: u64, queries: Queries, beta: Beta) -> f64 {
-        let margin = self.margin(support, queries, beta);
-        support as f64 * (self.threshold.threshold() as f64 - 1.0 + margin)
+        support as f64 * (self.threshold.threshold() as f64 - 1.0 + self.margin(support, queries, beta.get()))
     }
 
-    /// The same where all keys named have τ + α records or more, or none: then all that occur are released.
+    /// The same where all keys named have [so many](Self::heavy_from) records, or none.
     pub fn guarantee_of_heavy(&self, support: u64, queries: Queries, beta: Beta) -> f64 {
-        support as f64 * self.margin(support, queries, beta)
+        Noise::Laplace(DiscreteLaplace::new(self.threshold.scale().clone()))
+            .reach_of_sum(support, 0.5 * beta.get() / queries.to_f64())
     }
 
-    /// α.
-    fn margin(&self, support: u64, queries: Queries, beta: Beta) -> f64 {
-        // Beyond 2⁵³ the bound says nothing anyway.
-        let draws = Queries::new(queries.get().saturating_mul(support.max(1)).min(1 << 53)).unwrap_or(queries);
-        self.threshold.accuracy(draws, beta) as f64
+    /// From how many records on a key is heavy in the bound above: τ + α'.
+    pub fn heavy_from(&self, support: u64, queries: Queries, beta: Beta) -> f64 {
+        self.threshold.threshold() as f64 + self.margin(support, queries, 0.5 * beta.get())
+    }
+
+    /// What no noise of the keys that are named is larger than.
+    fn margin(&self, support: u64, queries: Queries, beta: f64) -> f64 {
+        margin(self.threshold.scale(), beta / queries.to_f64() / support.max(1) as f64) as f64
     }
 
     /// A release of the data.
