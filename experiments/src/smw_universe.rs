@@ -14,9 +14,8 @@
 //! | support only | the same numbers in memory, of which a query touches its own |
 //! | sub-universe | the same over 1 024 elements drawn beforehand (Hardt, Rothblum 2010, for data that is spread): of 2¹⁶ or fewer some of those drawn have records, and it learns to put its weight on them; of 2⁶⁴ none has, it learns nothing, and corrections run out |
 //!
-//! "Sparse, not hashed": the keys as numbers of 64 bits that differ in the highest ten alone, where a fingerprint should be. Errors
-//! are the same; but the table of sparse weights trusts fingerprints to be scattered, and all keys meet in one place of it:
-//! some 20 times slower. Fingerprints come from a secret key, so nobody can choose them.
+//! "Sparse, not hashed": the keys as numbers of 64 bits that differ in the highest ten alone, where a fingerprint should be.
+//! Errors are the same, and so is the time: the table of sparse weights scatters its keys itself.
 
 use crate::claims::{flat, rarely_above};
 use crate::sessions::{Ask, BETA, Question, Stated, Tally, World, after_the_last, asking, key, zipf};

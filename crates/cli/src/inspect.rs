@@ -62,7 +62,7 @@ struct ListError {
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let shown = arguments.release.display().to_string();
     if is_state(&arguments.release) {
-        let file = StateFile::open(&arguments.release, false)?;
+        let file = StateFile::open(&arguments.release)?;
         return match file.kind() {
             Kind::Session => session::describe(&file, arguments.format),
             Kind::Monitor => monitor::describe(file, arguments.format),

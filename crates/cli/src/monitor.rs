@@ -8,12 +8,14 @@ mod request;
 use crate::failure::Failure;
 use crate::input::{Rows, Source};
 use crate::output::Format;
+use crate::state;
 use kept::Run;
 pub use kept::describe;
 use rand::CryptoRng;
 use report::{Alert, Report};
 use request::Request;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tamis::noise::sparse_vector::{Reported, Verdict};
 
 const EXAMPLES: &str = "\
@@ -48,8 +50,10 @@ stand. A message names line and column and never quotes a cell.
 --state FILE keeps the run: its noisy threshold, the alerts and the number of rows answered are on the disk before an alert \
 is printed, and the same command goes on where it stopped, for the same budget. Of a file the rows that were answered are passed \
 over; standard input is taken to hold new ones. What was answered in the last second before a crash may be answered again, which \
-costs nothing. The state is as secret as the data (mode 0600), one process at a time uses it, and an older copy put back is \
-refused where a newer was used before; `tamis inspect FILE` shows it, with all alerts.
+costs nothing; but an alert is charged before there is one, and a run that is killed or whose disk fails has lost it: that it \
+failed may tell that there was an alert. Ctrl-C loses none. The state is as secret as the data (mode 0600), one process at a \
+time uses it or a copy of it, and an older copy put back is refused where a newer was used before; `tamis inspect FILE` shows \
+it, with all alerts.
 
 --format json writes one object a line, each with \"event\" and \"schema\": a \"plan\" first (epsilon and delta as exact \
 text, \"error\" for T ± error, \"vacuous\" and \"warning\" null or text), an \"alert\" each time (row, label, alert, \
@@ -130,7 +134,7 @@ pub struct Arguments {
     /// Format of standard output: text for people, JSON lines, or CSV.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Print nothing but alerts and errors.
+    /// Print nothing but alerts, errors and warnings about privacy.
     #[arg(long)]
     quiet: bool,
 }
@@ -149,7 +153,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         return explain::print(&request, &plan, arguments.format);
     }
     let source = request.source(arguments.file.as_deref())?;
-    let begun = Run::find(arguments.state.as_deref(), &plan, &request, arguments.quiet)?;
+    if let Some(state) = &arguments.state {
+        state::check_input(state, "FILE", &source)?;
+    }
+    let begun = Run::find(arguments.state.as_deref(), &plan, &request)?;
     let answered = begun.as_ref().map_or(0, |run| run.answered);
     if source.is_regular_file() && !arguments.follow {
         check_all(&request, source.open(&request.columns, false)?, &source, answered)?;
@@ -159,12 +166,16 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     report.begin()?;
     // Seeded by the operating system, and cryptographic: there is no flag for a seed.
     let mut rng = rand::rng();
-    let mut run = match begun {
+    let run = match begun {
         Some(run) => run,
         None => Run::begin(arguments.state.as_deref(), &plan, &request, arguments.quiet, &mut rng)?,
     };
     report.resume(&run);
-    let outcome = watch(&request, &mut run, rows, &source, &mut report, &mut rng);
+    let run = Arc::new(Mutex::new(run));
+    end_on_a_signal(&run);
+    let outcome = watch(&request, &run, rows, &source, &mut report, &mut rng);
+    let mut run = lock(&run);
+    let outcome = outcome.and(run.end());
     report.account(run.answered);
     outcome?;
     if run.answered == 0 {
@@ -196,17 +207,38 @@ fn no_rows(source: &Source) -> Failure {
     Failure::input(format_args!("{source} holds no values"), "give an input with at least one row")
 }
 
+/// Whoever ends a run that is kept, by Ctrl-C or as the system shuts down, need not pay for an alert that there was none of.
+fn end_on_a_signal(run: &Arc<Mutex<Run>>) {
+    /// As shells call a process that Ctrl-C ended.
+    const INTERRUPTED: i32 = 130;
+    if !lock(run).is_kept() {
+        return;
+    }
+    let run = Arc::clone(run);
+    // Where signals are handled or ignored already they stay so, and the alert is paid for.
+    let _ = ctrlc::try_set_handler(move || {
+        // Not between the drawing of an answer and its keeping. What cannot be kept stays charged.
+        let _ = lock(&run).end();
+        std::process::exit(INTERRUPTED);
+    });
+}
+
+fn lock(run: &Mutex<Run>) -> MutexGuard<'_, Run> {
+    run.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Answers row after row until the alerts are used or the data end. Private data meets noise here and nowhere else.
 fn watch<R: CryptoRng + ?Sized>(
     request: &Request,
-    run: &mut Run,
+    run: &Mutex<Run>,
     rows: Rows,
     source: &Source,
     report: &mut Report,
     rng: &mut R,
 ) -> Result<(), Failure> {
     // A file holds what was answered before; a stream does not.
-    let mut passed_over = if source.is_regular_file() { run.answered } else { 0 };
+    let mut passed_over = if source.is_regular_file() { lock(run).answered } else { 0 };
+    lock(run).charge(rng)?;
     for row in rows {
         let row = row?;
         if passed_over > 0 {
@@ -214,11 +246,12 @@ fn watch<R: CryptoRng + ?Sized>(
             continue;
         }
         let value = request.units(&row)?;
+        let mut run = lock(run);
         // Cannot fail: the loop ends as soon as the gate halts, and a run that has halted is not begun.
         let verdict = run.gate.answer(value, rng).expect("a gate that has not halted");
         run.answered += 1;
         let Verdict::Above(reported) = verdict else {
-            run.keep_now_and_then()?;
+            run.keep_now_and_then(rng)?;
             continue;
         };
         let value = match reported {
@@ -228,11 +261,11 @@ fn watch<R: CryptoRng + ?Sized>(
         };
         let alert = Alert { label: row.label, value };
         // On the disk before anybody sees it.
-        run.keep_alert(&alert)?;
+        run.keep_alert(&alert, rng)?;
         report.alert(&alert, run.answered)?;
         if run.gate.is_halted() {
             return Ok(());
         }
     }
-    run.keep()
+    Ok(())
 }

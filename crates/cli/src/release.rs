@@ -189,8 +189,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         return explanation.print(arguments.format);
     };
     let source = Source::of(file);
-    let read = if source == Source::Stdin { Path::new("/dev/stdin") } else { file };
-    let inputs: Vec<&Path> = [read].into_iter().chain(arguments.bits.as_deref()).collect();
+    let inputs: Vec<&Path> = [source.path()].into_iter().chain(arguments.bits.as_deref()).collect();
     let destination = Destination::check(out, arguments.force, &inputs)?;
     request.records.check_table(&source)?;
     match explanation.warning() {

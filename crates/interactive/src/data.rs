@@ -2,12 +2,12 @@
 
 use crate::Query;
 use std::fmt;
-use tamis_queries::{BitsError, Element, Fingerprint, FingerprintKey, Histogram, HistogramError, RowsPerUnit};
+use tamis_queries::{BitsError, Element, FingerprintKey, Histogram, HistogramError, RowsPerUnit};
 
 /// What queries are about: counted keys, or counted records of packed booleans.
 ///
-/// A record more or less, one of a key that a query names, moves its answer by at most 1, whichever way it is looked
-/// up: a list is a set of fingerprints, a conjunction a set of points.
+/// A record more or less, one of a key that a query names, moves its answer by at most 1: a list is a set of
+/// fingerprints, a conjunction a set of points. (Not quite so conjunctions on [`named_points`](Self::named_points).)
 ///
 /// ```
 /// use tamis_interactive::Data;
@@ -73,17 +73,29 @@ impl Data {
     ) -> Result<Self, DataError> {
         Element::bits(0, width)?;
         let mut histogram = Histogram::builder();
-        let mut named = Vec::new();
+        let mut counts = Vec::new();
         for (point, count) in records {
-            let fingerprint = key.fingerprint(&Element::bits(point, width)?);
-            histogram.add(fingerprint, count)?;
-            named.push((fingerprint, point));
+            histogram.add(key.fingerprint(&Element::bits(point, width)?), count)?;
+            counts.push((point, count));
         }
-        Self::named(histogram.build(), width, named)
+        counts.sort_unstable_by_key(|entry| entry.0);
+        counts.dedup_by(|entry, kept| {
+            let is_same = entry.0 == kept.0;
+            // No overflow: the histogram has added up all of them.
+            kept.1 += if is_same { entry.1 } else { 0 };
+            is_same
+        });
+        counts.retain(|entry| entry.1 > 0);
+        Ok(Self { histogram: histogram.build(), points: Some(Points { width, counts }) })
     }
 
     /// The same of a histogram whose rows are counted already, and perhaps [bounded](tamis_queries::ContributionBound):
     /// `points` names them, in any order and any number of times.
+    ///
+    /// Which rows were which of two points with one fingerprint is not known any more; all are then taken for the lesser
+    /// point's. A record that comes or goes can so move a conjunction by more than 1, if its point shares its fingerprint
+    /// with one of d others: under a key that nobody knows this has a probability of at most d/2⁶⁴, which is a δ that
+    /// comes on top of what a session states. [`points`](Self::points) has none.
     ///
     /// # Errors
     /// If the width is not from 1 to 128, a point has a bit beyond it, or a row has a key that no point has.
@@ -98,10 +110,6 @@ impl Data {
         for point in points {
             named.push((key.fingerprint(&Element::bits(point, width)?), point));
         }
-        Self::named(histogram, width, named)
-    }
-
-    fn named(histogram: Histogram, width: u32, mut named: Vec<(Fingerprint, u128)>) -> Result<Self, DataError> {
         // Of two points with one fingerprint one has the rows of both: else a row would count twice.
         named.sort_unstable();
         named.dedup_by_key(|entry| entry.0);
@@ -180,6 +188,8 @@ mod tests {
             let truth: i64 = records.clone().filter(|record| conjunction.holds(record.0)).map(|record| record.1).sum();
             assert_eq!(data.evaluate(&Query::conjunction(conjunction, key)), truth * UNIT);
             assert_eq!(data.evaluate(&Query::keys(conjunction.query(&key).unwrap())), truth * UNIT);
+            let named = Data::named_points(data.histogram().clone(), 6, &key, records.clone().map(|record| record.0));
+            assert_eq!(named.unwrap().points.unwrap().counts, data.points.as_ref().unwrap().counts);
         }
     }
 

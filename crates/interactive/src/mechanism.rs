@@ -61,6 +61,7 @@ use std::fmt;
 use tamis_noise::sparse_vector::{Halted, Reported, Snapshot, SnapshotError, SparseVector, Verdict};
 use tamis_noise::{GaussianMechanism, Hits, Neighbours};
 use tamis_projection::ProjectionError;
+use tamis_queries::SparseQuery;
 
 /// Where an answer is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +93,7 @@ pub struct Answer {
     /// Where it is from.
     pub source: Source,
     /// How far it is from the truth at most, in records: all of a session's bounds hold together with probability 1 −
-    /// β. None where nothing is promised.
+    /// β. The truth is that of the weights as they were given. None where nothing is promised.
     pub bound: Option<f64>,
     /// Whether it is the answer to the same query, asked before.
     pub is_repeated: bool,
@@ -297,7 +298,7 @@ impl<'data, H: Hypothesis> Session<'data, H> {
         }
         let guess = self.guess(query)?;
         let (units, source) = self.settle(query, guess, rng)?;
-        let bound = self.bound(source);
+        let bound = self.bound(query, source);
         let entry = Entry { digest, units, source, bound };
         self.transcript.push(entry);
         Ok(self.published(entry, false))
@@ -375,18 +376,22 @@ impl<'data, H: Hypothesis> Session<'data, H> {
     }
 
     /// What holds for an answer from there, in units.
-    fn bound(&self, source: Source) -> Option<u64> {
+    fn bound(&self, query: &Query, source: Source) -> Option<u64> {
         let asked = self.transcript.entries().len() as u64;
         if asked >= self.plan.setting().queries.get() {
             return None;
         }
         let errors = self.plan.errors();
-        match source {
+        let bound = match source {
             Source::Data => Some(errors.released),
             Source::Hypothesis => Some(errors.checked),
             // Corrections that were lost have taught nothing.
             Source::Unchecked => errors.unchecked.filter(|_| self.lost == 0),
-        }
+        };
+        // Half a unit for each record. No overflow: records are at most 2⁴⁰, bounds below 2⁶².
+        let is_rounded = query.as_keys().is_some_and(SparseQuery::is_rounded);
+        let rounding = if is_rounded { self.plan.setting().records.div_ceil(2) } else { 0 };
+        bound.map(|bound| bound + rounding)
     }
 
     fn published(&self, entry: Entry, is_repeated: bool) -> Answer {

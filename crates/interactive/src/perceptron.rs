@@ -75,7 +75,7 @@ impl SparsePerceptron {
     /// q(x^t), not clamped.
     pub(crate) fn product(&self, query: &Query) -> f64 {
         let mut product = Sum::default();
-        self.table.for_each_in(query, |weight, value| product.add(weight * value as f64));
+        self.table.for_each_in(query, |weight, value| product.add(weight * nearest(value)));
         product.get() / UNITS
     }
 
@@ -90,6 +90,21 @@ impl SparsePerceptron {
             *value = value.saturating_add(step).clamp(-LARGEST, LARGEST);
         }
     }
+}
+
+/// The float nearest to a whole number. Shares fit in 64 bits, for which it is quicker.
+fn nearest(value: i128) -> f64 {
+    match i64::try_from(value) {
+        Ok(value) => value as f64,
+        Err(_) => nearest_to_large(value),
+    }
+}
+
+// Apart, or the compiler would do it for every value, and the processor wait for each.
+#[cold]
+#[inline(never)]
+fn nearest_to_large(value: i128) -> f64 {
+    value as f64
 }
 
 impl Hypothesis for SparsePerceptron {
@@ -178,5 +193,28 @@ impl SparsePerceptron {
             perceptron.table.restore(Fingerprint::raw(fingerprint), point, value)?;
         }
         Ok(perceptron)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_nearest_float_is_that_of_the_language(value: i128, shift in 0u32..128) {
+            let value = value >> shift;
+            prop_assert_eq!(nearest(value).to_bits(), (value as f64).to_bits());
+        }
+    }
+
+    #[test]
+    fn so_it_is_where_64_bits_end() {
+        for end in [i128::from(i64::MIN), i128::from(i64::MAX)] {
+            for value in end - 2..=end + 2 {
+                assert_eq!(nearest(value).to_bits(), (value as f64).to_bits());
+            }
+        }
     }
 }

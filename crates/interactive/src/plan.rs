@@ -36,7 +36,8 @@
 //!
 //! # Units
 //! All errors are whole units of 2⁻²⁰ records, rounded up; guesses are rounded to them, and so are the weights of
-//! queries that have fractions, which adds at most half a unit for each record. α is in shares of `records`. Under
+//! queries that have fractions, which adds at most half a unit for each record: answers to such say so in their bound
+//! ([`Answer::bound`](crate::Answer::bound)), plans do not. α is in shares of `records`. Under
 //! add-remove neighbours that is an upper bound ñ on n that was stated: if it is too low, accuracy is void (no
 //! distribution answers like the data); privacy never depends on it.
 //!
@@ -316,9 +317,14 @@ impl Learner {
     }
 }
 
-/// What α_up is rounded up by, relatively and in units: steps are rounded to 2⁻⁴⁰, targets stay that far from 0 and 1,
-/// guesses are rounded to units, and the logarithms above to floats.
-const SLACK: (f64, u64) = (1e-9, 2);
+/// What α_up is taken larger by, relatively: the floats above have 15 digits, and logarithms of weights are rounded to 2⁻⁴⁰.
+const RELATIVE_SLACK: f64 = 1e-9;
+/// … as a share of the records: a guess is known to 10⁻¹¹, and targets stay 2⁻⁴⁰ from 0 and 1.
+const ABSOLUTE_SLACK: f64 = 2e-11;
+/// … and in units, to which guess and threshold are rounded.
+const UNITS_OF_SLACK: u64 = 2;
+/// By how much the divergence can fall short of 2α² in an update whose weights are rounded to 2⁻⁴⁰ on both sides, over 2.
+const ROUNDED_STEP: f64 = 1.0 / (1u64 << 41) as f64;
 
 impl Plan {
     /// The papers' algorithm with their constants, the erratum of Theorem 3.28 mended: the least α for which the proof
@@ -395,8 +401,8 @@ impl Plan {
 
     /// The tight plan of just so many updates.
     fn tight_with(setting: &Setting, learner: Learner, updates: Hits) -> Result<Self, PlanError> {
-        let alpha = (learner.potential(setting, updates) / f64::from(updates.get() + 1)).sqrt();
-        let detected = setting.units(alpha * (1.0 + SLACK.0)) + SLACK.1;
+        let alpha = (learner.potential(setting, updates) / f64::from(updates.get() + 1) + ROUNDED_STEP).sqrt();
+        let detected = setting.units(alpha * (1.0 + RELATIVE_SLACK) + ABSOLUTE_SLACK) + UNITS_OF_SLACK;
         let (gate, noise) = Self::gap_gate(setting, updates)?;
         Self {
             setting: setting.clone(),

@@ -72,8 +72,15 @@ pub fn slots(support: u64, updates: Hits, spare: u64) -> u64 {
 
 /// The most that KL(data‖uniform on N slots) can be, if no key has more than one S-th of the records: ln(N/S). See the
 /// [module](self).
+///
+/// Exact to the last digits also where S is nearly N:
+///
+/// ```
+/// use tamis_interactive::sparse_weights::divergence;
+/// assert!((divergence(1e12 + 2.0, 1e12) / 2e-12 - (1.0 - 1e-12)).abs() < 1e-15);
+/// ```
 pub fn divergence(slots: f64, spare: f64) -> f64 {
-    (slots / spare).ln()
+    ((slots - spare) / spare).ln_1p()
 }
 
 /// B(α) = KL/(2α²), for the steps that [`Hypothesis::mistake_bound`] speaks of.

@@ -9,7 +9,7 @@ use tamis_queries::Fingerprint;
 /// Keys with a value each, in the order in which they came.
 ///
 /// The hash map is a fast one that trusts its keys: fingerprints under a key that no analyst knows are scattered
-/// already.
+/// already. It is told the [`folded`] ones, since keys that are plain numbers may come as well.
 ///
 /// A fingerprint hides the packed booleans behind it. So where records are packed booleans the table keeps the point
 /// beside the fingerprint, as far as the queries have named it; a conjunction over more points than the table has keys
@@ -17,7 +17,8 @@ use tamis_queries::Fingerprint;
 #[derive(Clone, Debug)]
 pub(crate) struct Table<V> {
     width: Option<u32>,
-    positions: FxHashMap<Fingerprint, usize>,
+    // By folded fingerprint.
+    positions: FxHashMap<u64, usize>,
     entries: Vec<(Fingerprint, V)>,
     // As long as `entries` if there is a width, else empty.
     points: Vec<Option<u128>>,
@@ -55,7 +56,7 @@ impl<V: Copy> Table<V> {
     pub(crate) fn for_each_in(&self, query: &Query, mut visit: impl FnMut(f64, V)) {
         if !self.is_smaller_than(query) {
             return query.for_each(|key| {
-                if let Some(&position) = self.positions.get(&key.fingerprint) {
+                if let Some(&position) = self.positions.get(&folded(key.fingerprint)) {
                     visit(key.weight, self.entries[position].1);
                 }
             });
@@ -91,7 +92,7 @@ impl<V: Copy> Table<V> {
 
     fn place(&mut self, key: Key, initial: V) -> usize {
         let next = self.entries.len();
-        let position = *self.positions.entry(key.fingerprint).or_insert(next);
+        let position = *self.positions.entry(folded(key.fingerprint)).or_insert(next);
         if position == next {
             self.entries.push((key.fingerprint, initial));
             if self.width.is_some() {
@@ -142,7 +143,7 @@ impl<V: Copy> Table<V> {
     /// Those of the keys of `query`, in the order in which they came.
     pub(crate) fn entries_of(&self, query: &Query) -> impl Iterator<Item = (Fingerprint, Option<u128>, V)> {
         let mut places = Vec::with_capacity(query.support() as usize);
-        query.for_each(|key| places.extend(self.positions.get(&key.fingerprint).copied()));
+        query.for_each(|key| places.extend(self.positions.get(&folded(key.fingerprint)).copied()));
         places.sort_unstable();
         places.into_iter().map(|position| (self.entries[position].0, self.point(position), self.entries[position].1))
     }
@@ -156,16 +157,56 @@ impl<V: Copy> Table<V> {
     }
 }
 
+/// A number for each fingerprint, no two the same, whose low half depends on all bits. The hash map multiplies by an odd
+/// number and goes by high bits of the product: numbers that differed in the highest bits alone would all meet there.
+fn folded(fingerprint: Fingerprint) -> u64 {
+    let value = fingerprint.get();
+    value ^ (value >> 32)
+}
+
 /// What was stored of keys by and by: of each key what was stored last, in the order in which the keys came.
 pub(crate) fn latest<V: Copy>(stored: impl IntoIterator<Item = (u64, V, Option<u128>)>) -> Vec<(u64, V, Option<u128>)> {
     let mut positions = FxHashMap::default();
     let mut entries: Vec<(u64, V, Option<u128>)> = Vec::new();
     for entry in stored {
         let next = entries.len();
-        match *positions.entry(entry.0).or_insert(next) {
+        match *positions.entry(folded(Fingerprint::raw(entry.0))).or_insert(next) {
             position if position == next => entries.push(entry),
             position => entries[position] = entry,
         }
     }
     entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustc_hash::FxBuildHasher;
+    use std::collections::HashSet;
+    use std::hash::BuildHasher;
+
+    /// Among 1024 keys, how many places of 2048 the hash map begins its search at.
+    fn beginnings(keys: impl Iterator<Item = u64>) -> usize {
+        keys.map(|key| FxBuildHasher.hash_one(key) & 2047).collect::<HashSet<_>>().len()
+    }
+
+    #[test]
+    fn keys_that_are_plain_numbers_do_not_meet_in_one_place() {
+        for shift in 0..=54 {
+            let keys = || (0..1024u64).map(|number| number << shift);
+            let folded = beginnings(keys().map(|key| folded(Fingerprint::raw(key))));
+            // Scattered at random they would begin at 806 places; four of 1024 keys to a place are no harm, since a look is at
+            // sixteen places at once.
+            assert!(folded >= 256, "multiples of 2^{shift}: {folded} places");
+        }
+        // What folding is for.
+        assert!(beginnings((0..1024).map(|number| number << 54)) <= 2);
+    }
+
+    #[test]
+    fn folding_twice_gives_the_key() {
+        for key in [0, 1, 1 << 31, 1 << 32, 0x0123_4567_89ab_cdef, 1 << 63, u64::MAX] {
+            assert_eq!(folded(Fingerprint::raw(folded(Fingerprint::raw(key)))), key);
+        }
+    }
 }

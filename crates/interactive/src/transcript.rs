@@ -77,7 +77,8 @@ impl Transcript {
     pub(crate) fn digest(&self, query: &Query) -> u128 {
         let mut hasher = SipHasher24::new_with_key(&self.key);
         if let Some(list) = query.as_keys() {
-            hasher.write(&[0]);
+            // Rounded ones have other bounds.
+            hasher.write(&[0, list.is_rounded().into()]);
             for &(fingerprint, units) in list.entries() {
                 hasher.write(&fingerprint.get().to_le_bytes());
                 hasher.write(&units.to_le_bytes());

@@ -11,7 +11,9 @@ use tamis_noise::sparse_vector::{Reported, SparseVector, Variant, Verdict};
 use tamis_noise::{Beta, Budget, Delta, Epsilon, Hits, Neighbours, Queries, Sensitivity, StreamKind};
 use tamis_oracle::enumeration::{Pair, worst_loss};
 use tamis_oracle::mechanism::{Mechanism, Output};
-use tamis_queries::{Conjunction, ContributionBound, Element, Fingerprint, FingerprintKey, Histogram, SparseQuery};
+use tamis_queries::{
+    Conjunction, ContributionBound, Element, Fingerprint, FingerprintKey, Histogram, Rational, SparseQuery,
+};
 
 fn setting(records: u64, support: u64, queries: u64) -> Setting {
     Setting {
@@ -433,6 +435,27 @@ fn a_session_goes_on_where_it_stopped() {
             stored = serde_json::to_string(&session.state()).unwrap();
         }
         assert_eq!(stored, serde_json::to_string(&straight.state()).unwrap());
+    }
+}
+
+/// Weights that are rounded move an answer by up to half a unit for each record, and its bound says so; others do not.
+#[test]
+fn rounded_weights_are_in_the_bound() {
+    let records = 1_000_000_000;
+    let data = Data::keys(table([(1, records)]));
+    let plan = Plan::gaussian(&setting(records as u64, 5, 10)).unwrap();
+    let noise = plan.guarantee_in_records();
+    assert!(noise < 100.0);
+    let mut rng = generator(5);
+    let mut session = Session::new(plan, &data, &mut rng).unwrap();
+    for (parts, is_rounded) in [(3u8, true), (4, false)] {
+        let weight = Rational::from_parts(1.into(), parts.into());
+        let query = Query::keys(SparseQuery::weighted([(Fingerprint::raw(1), weight)]).unwrap());
+        let answer = session.answer(&query, &mut rng).unwrap();
+        let (error, bound) = (answer.value - records as f64 / f64::from(parts), answer.bound.unwrap());
+        assert!(error.abs() < bound && (bound > 4.0 * noise) == is_rounded, "{error} {bound}");
+        // The bound without it would be broken.
+        assert_eq!(error.abs() > noise, is_rounded, "{error} {noise}");
     }
 }
 

@@ -43,6 +43,7 @@ use crate::{Fingerprint, Grid, Histogram, Rational};
 pub struct SparseQuery {
     // Sorted by fingerprint, each once, weights from 1 to UNIT.
     entries: Vec<(Fingerprint, u32)>,
+    is_rounded: bool,
 }
 
 /// Weights that make no query. Positions count from 0, in the order given.
@@ -77,7 +78,8 @@ impl SparseQuery {
         let mut fingerprints: Vec<_> = fingerprints.into_iter().collect();
         fingerprints.sort_unstable();
         fingerprints.dedup();
-        Self { entries: fingerprints.into_iter().map(|fingerprint| (fingerprint, Self::UNIT)).collect() }
+        let entries = fingerprints.into_iter().map(|fingerprint| (fingerprint, Self::UNIT)).collect();
+        Self { entries, is_rounded: false }
     }
 
     /// The sum of the weights of all rows; a key that is not listed weighs nothing. The same key with the same weight
@@ -105,8 +107,15 @@ impl SparseQuery {
             }
         }
         listed.dedup_by_key(|(fingerprint, ..)| *fingerprint);
+        let unit = Rational::from(Self::UNIT);
+        let is_rounded = listed.iter().any(|(.., weight)| !(weight * &unit).is_int());
         let entries = listed.into_iter().map(|(fingerprint, _, weight)| (fingerprint, rounded(&weight)));
-        Ok(Self { entries: entries.filter(|&(_, units)| units > 0).collect() })
+        Ok(Self { entries: entries.filter(|&(_, units)| units > 0).collect(), is_rounded })
+    }
+
+    /// Whether a weight was rounded: then the answer is that of the weights as given but for n·2⁻²¹ over n records.
+    pub fn is_rounded(&self) -> bool {
+        self.is_rounded
     }
 
     /// Each key with its weight in units, 1 ..= [`UNIT`](Self::UNIT), sorted by fingerprint.

@@ -125,6 +125,14 @@ impl Source {
         if path == Path::new("-") { Self::Stdin } else { Self::File(path.to_owned()) }
     }
 
+    /// Where it is found without being opened.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Stdin => Path::new("/dev/stdin"),
+            Self::File(path) => path,
+        }
+    }
+
     /// Whether the source can be read twice: once to check it, once to answer.
     pub fn is_regular_file(&self) -> bool {
         match self {

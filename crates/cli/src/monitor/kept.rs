@@ -17,7 +17,11 @@ pub struct Run {
     pub gate: SparseVector,
     /// Rows.
     pub answered: u64,
+    /// Alerts that were charged and lost with a process that ended.
+    lost: u32,
     kept: Option<StateFile>,
+    /// Whether the state says that the next alert is used up.
+    is_charged: bool,
     /// How many rows were answered, and when, as it was kept last.
     last: (u64, Instant),
 }
@@ -37,10 +41,11 @@ impl Watched {
     }
 }
 
-/// What every alert changes.
+/// What every alert changes. While rows are read, the state holds it as it would be after one alert more, which nobody saw.
 #[derive(Serialize, Deserialize)]
 struct Position {
     answered: u64,
+    lost: u32,
     gate: Snapshot,
 }
 
@@ -62,13 +67,13 @@ const FORGETTABLE: Duration = Duration::from_secs(1);
 
 impl Run {
     /// The run that is kept there, if there is one. It must be of the same plan.
-    pub fn find(path: Option<&Path>, plan: &Plan, request: &Request, quiet: bool) -> Result<Option<Self>, Failure> {
+    pub fn find(path: Option<&Path>, plan: &Plan, request: &Request) -> Result<Option<Self>, Failure> {
         let Some(path) = path else { return Ok(None) };
         if path.symlink_metadata().is_err() {
             state::check_place(path)?;
             return Ok(None);
         }
-        let file = StateFile::open(path, quiet)?;
+        let file = StateFile::open(path)?;
         file.expect(Kind::Monitor)?;
         let watched: Watched = file.json(WATCHED, 0)?;
         let run = Self::read(file)?.0;
@@ -96,62 +101,92 @@ impl Run {
         rng: &mut R,
     ) -> Result<Self, Failure> {
         let gate = SparseVector::new(plan.clone(), request.threshold, rng);
-        let mut run = Self { gate, answered: 0, kept: None, last: (0, Instant::now()) };
+        let mut run = Self { gate, answered: 0, lost: 0, kept: None, is_charged: false, last: (0, Instant::now()) };
         if let Some(path) = path {
             let mut id = [0; 16];
             rng.fill_bytes(&mut id);
             let parts = [Part::json(WATCHED, 0, &Watched::of(request))?, run.position()?];
-            state::create(path, Kind::Monitor, u128::from_le_bytes(id), &parts, quiet)?;
+            state::create(path, Kind::Monitor, u128::from_le_bytes(id), &parts)?;
             note(quiet, &format!("keeping this run in {}: as secret as the data", path.display()));
             // Another process may have been faster to use it: what counts is what is there.
-            let kept = Self::find(Some(path), plan, request, true)?;
+            let kept = Self::find(Some(path), plan, request)?;
             run = kept.ok_or_else(|| Failure::machine("the state is gone", "run it again, in a folder of your own"))?;
         }
         Ok(run)
     }
 
     fn read(file: StateFile) -> Result<(Self, Vec<KeptAlert>), Failure> {
-        let Position { answered, gate } = file.json(POSITION, 0)?;
+        let Position { answered, lost, gate } = file.json(POSITION, 0)?;
         let gate = SparseVector::restore(gate).map_err(|error| file.damaged(error))?;
         let alerts: Vec<KeptAlert> = file.all_json(ALERT)?;
-        if alerts.len() as u64 + u64::from(gate.hits_left()) != u64::from(gate.plan().setting().hits.get()) {
+        if alerts.len() as u64 + u64::from(lost) != u64::from(used(&gate)) {
             return Err(file.damaged("its alerts and its noisy threshold are of different moments"));
         }
-        Ok((Self { gate, answered, kept: Some(file), last: (answered, Instant::now()) }, alerts))
+        let last = (answered, Instant::now());
+        Ok((Self { gate, answered, lost, kept: Some(file), is_charged: false, last }, alerts))
     }
 
     fn position(&self) -> Result<Part, Failure> {
-        Part::json(POSITION, 0, &Position { answered: self.answered, gate: self.gate.snapshot() })
+        Part::json(POSITION, 0, &Position { answered: self.answered, lost: self.lost, gate: self.gate.snapshot() })
     }
 
-    /// Keeps an alert that has just been counted.
-    pub fn keep_alert(&mut self, alert: &Alert) -> Result<(), Failure> {
-        if self.kept.is_none() {
+    fn charged_position<R: CryptoRng + ?Sized>(&self, rng: &mut R) -> Result<Part, Failure> {
+        let gate = self.gate.charged_snapshot(rng);
+        Part::json(POSITION, 0, &Position { answered: self.answered, lost: self.lost + 1, gate })
+    }
+
+    pub fn is_kept(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// Charges an alert before there is one: if it could not be kept, that would tell that there was.
+    pub fn charge<R: CryptoRng + ?Sized>(&mut self, rng: &mut R) -> Result<(), Failure> {
+        if !self.is_kept() {
             return Ok(());
         }
-        let number = self.gate.plan().setting().hits.get() - self.gate.hits_left() - 1;
+        let position = self.charged_position(rng)?;
+        self.commit(vec![position], true)
+    }
+
+    /// Keeps an alert that has just been counted, and charges the next.
+    pub fn keep_alert<R: CryptoRng + ?Sized>(&mut self, alert: &Alert, rng: &mut R) -> Result<(), Failure> {
+        if !self.is_kept() {
+            return Ok(());
+        }
+        let number = used(&self.gate) - self.lost - 1;
         let kept = KeptAlert { row: self.answered, label: alert.label.clone(), value: alert.value };
-        self.commit(vec![Part::json(ALERT, number.into(), &kept)?])
+        let is_next = !self.gate.is_halted();
+        let position = if is_next { self.charged_position(rng)? } else { self.position()? };
+        self.commit(vec![Part::json(ALERT, number.into(), &kept)?, position], is_next)
     }
 
     /// Keeps how far it has come, unless that was done a moment ago.
-    pub fn keep_now_and_then(&mut self) -> Result<(), Failure> {
-        if self.kept.is_some() && self.last.1.elapsed() >= FORGETTABLE { self.keep() } else { Ok(()) }
+    pub fn keep_now_and_then<R: CryptoRng + ?Sized>(&mut self, rng: &mut R) -> Result<(), Failure> {
+        if self.is_kept() && self.last.1.elapsed() >= FORGETTABLE { self.charge(rng) } else { Ok(()) }
     }
 
-    /// Keeps how far it has come.
-    pub fn keep(&mut self) -> Result<(), Failure> {
-        if self.last.0 == self.answered { Ok(()) } else { self.commit(Vec::new()) }
-    }
-
-    fn commit(&mut self, mut parts: Vec<Part>) -> Result<(), Failure> {
-        parts.push(self.position()?);
-        if let Some(file) = &mut self.kept {
-            file.commit(&parts)?;
-            self.last = (self.answered, Instant::now());
+    /// Keeps how far it has come, and gives back what was charged: no more rows are read.
+    pub fn end(&mut self) -> Result<(), Failure> {
+        if !self.is_charged {
+            return Ok(());
         }
+        let position = self.position()?;
+        self.commit(vec![position], false)
+    }
+
+    fn commit(&mut self, parts: Vec<Part>, is_charged: bool) -> Result<(), Failure> {
+        // What could not be kept once is not made up for later: an alert may have been lost.
+        let Some(mut file) = self.kept.take() else { return Ok(()) };
+        self.is_charged = false;
+        file.commit(&parts)?;
+        (self.kept, self.is_charged, self.last) = (Some(file), is_charged, (self.answered, Instant::now()));
         Ok(())
     }
+}
+
+/// How many ⊤ there were.
+fn used(gate: &SparseVector) -> u32 {
+    gate.plan().setting().hits.get() - gate.hits_left()
 }
 
 /// Version of the JSON object.
@@ -200,6 +235,14 @@ pub fn describe(file: StateFile, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
+fn left(run: &Run) -> String {
+    let lost = match run.lost {
+        0 => String::new(),
+        lost => format!(" ({lost} lost with a run that was cut off, perhaps after they were drawn)"),
+    };
+    format!("{} of {}{lost}", run.gate.hits_left(), run.gate.plan().setting().hits.get())
+}
+
 fn facts(run: &Run, watched: &Watched, grid: Grid, commits: u64) -> Vec<(&'static str, String)> {
     let plan = run.gate.plan();
     let setting = plan.setting();
@@ -213,7 +256,7 @@ fn facts(run: &Run, watched: &Watched, grid: Grid, commits: u64) -> Vec<(&'stati
         ("threshold", grid.value(run.gate.threshold()).to_string()),
         ("grid bits", grid.bits().to_string()),
         ("answered", run.answered.to_string()),
-        ("alerts left", format!("{} of {}", run.gate.hits_left(), setting.hits.get())),
+        ("alerts left", left(run)),
         ("commits", commits.to_string()),
     ];
     facts.extend(watched.column.clone().map(|column| ("column", column)));

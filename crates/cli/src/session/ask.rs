@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::input::Source;
 use crate::output::{Format, note};
 use crate::questions::{self, Question, Questions};
-use crate::state::{Kind as StateKind, Part, StateFile};
+use crate::state::{self, Kind as StateKind, Part, StateFile};
 use rand::rngs::ThreadRng;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
@@ -34,9 +34,10 @@ given. Bounds hold for all answers at once, with the probability that was planne
 however the queries are chosen; where a release answers, the standard error is what a query that was not chosen by looking at \
 answers is really off by.
 
-An answer is on the disk before it is printed. Killed at any point, the next run goes on behind what was printed: no \
-answer is lost, none is drawn twice and none is given that was not paid for. Of files and lists 256 answers at a time are \
-kept, then printed. One process at a time uses a state; another waits up to ten seconds for it.
+An answer is paid for before it is drawn, and on the disk before it is printed. Killed at any point, the next run goes on \
+behind what was printed: no answer that was given is lost or drawn twice. What was drawn and not kept is lost, since it may show \
+what it was: at most one correction, or in gaussian mode up to 256 answers, as many as are kept and printed together of files \
+and lists. One process at a time uses a state or a copy of it; another waits up to ten seconds for it.
 
 --format json writes one object a line: schema, name, keys, value, bound, lower, upper, level, standard_error, source, \
 checked, updates_left. bound, lower and upper are null where nothing is promised, standard_error where no release answered. csv has the same as columns.
@@ -63,13 +64,15 @@ pub struct Arguments {
     /// Format of standard output: text for people, JSON lines, or CSV.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Print nothing but answers and errors.
+    /// Print nothing but answers, errors and warnings about privacy.
     #[arg(long)]
     quiet: bool,
 }
 
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
-    let file = StateFile::open(&arguments.state, arguments.quiet)?;
+    let source = Source::of(arguments.queries.as_deref().unwrap_or("-".as_ref()));
+    check_inputs(&arguments, &source)?;
+    let file = StateFile::open(&arguments.state)?;
     file.expect(StateKind::Session)?;
     let description = Description::read(&file)?;
     let keys = description.keys(&file)?;
@@ -81,7 +84,6 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let Arguments { unchecked, quiet, .. } = arguments;
     let waiting = Waiting::default();
     let asker = Asker { engine, file, report, keys: &keys, unchecked, quiet, is_charged: false, waiting };
-    let source = Source::of(arguments.queries.as_deref().unwrap_or("-".as_ref()));
     if !arguments.list.is_empty() {
         return asker.all(questions::of_lists(&arguments.list, &keys, quiet)?, BATCH);
     }
@@ -90,6 +92,14 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     let batch = if source.is_regular_file() { BATCH } else { 1 };
     asker.all(questions::of_file(&source, &keys)?, batch)
+}
+
+/// Refuses the state as an input of its own.
+fn check_inputs(arguments: &Arguments, queries: &Source) -> Result<(), Failure> {
+    if arguments.list.is_empty() {
+        return state::check_input(&arguments.state, "--queries", queries);
+    }
+    arguments.list.iter().try_for_each(|list| state::check_input(&arguments.state, "--list", &Source::of(list)))
 }
 
 /// Answers that are kept together, where nobody waits for them one by one.

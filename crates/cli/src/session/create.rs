@@ -42,9 +42,10 @@ is an upper bound that you state, and accuracy rests on it, privacy never. Rows,
 
 The state holds the data that is answered from, and the noisy threshold: it is as secret as the data, and made for its owner \
 alone (mode 0600). Of two copies only the newer may be used: an older one that is put back is refused where the newer was used \
-before, by a number kept in $XDG_STATE_HOME/tamis or ~/.local/state/tamis. Putting back both cannot be detected. Keep it on a \
-local disk, and where a crash has left a file FILE-journal beside it, move both: the next run puts the state in order. A \
-creation that is killed may leave a file .tamis-….partial beside FILE: it holds the data and was never answered from, so delete it.
+before, by a number kept in $XDG_STATE_HOME/tamis or ~/.local/state/tamis, and while one is in use the other has to wait. \
+Where that cannot be told there is a warning. Putting back state and number cannot be detected. Keep it on a local disk, and \
+where a crash has left a file FILE-journal beside it, move both: the next run puts the state in order. A creation that is killed \
+may leave a file .tamis-….partial beside FILE: it holds the data and was never answered from, so delete it.
 
 Exit codes: 0 done; 1 refused on privacy grounds, or because the guarantee is vacuous (--yes); 2 usage or bad input; \
 3 internal error, or a disk that failed: nothing is spent then unless the state is there.";
@@ -123,7 +124,7 @@ pub struct Arguments {
     /// What to print to standard output: the plan as text (with --explain alone), JSON or CSV.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Print nothing but errors and what was asked for by --format.
+    /// Print nothing but errors, warnings about privacy and what was asked for by --format.
     #[arg(long)]
     quiet: bool,
 }
@@ -210,7 +211,7 @@ fn make<R: CryptoRng + ?Sized>(
     let data = table.into_data(&keys)?;
     let engine = begin(request, &data, rng).map_err(|refusal| unsuitable(&refusal))?;
     parts.extend(engine.first_parts(&keys, &request.records)?);
-    state::create(path, StateKind::Session, u128::from_le_bytes(random(rng)), &parts, quiet)?;
+    state::create(path, StateKind::Session, u128::from_le_bytes(random(rng)), &parts)?;
     Ok(contents)
 }
 

@@ -52,7 +52,7 @@ struct Latest {
 }
 
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
-    let file = StateFile::open(&arguments.state, false)?;
+    let file = StateFile::open(&arguments.state)?;
     file.expect(Kind::Session)?;
     describe(&file, arguments.format)
 }
