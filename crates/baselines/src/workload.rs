@@ -6,6 +6,9 @@ use tamis_queries::{Fingerprint, Histogram, SparseQuery};
 
 /// A listed universe and queries over it, each a vector of weights from 0 to 1. Neither may depend on the data.
 ///
+/// Weights are whole multiples of 2⁻²⁰, as those of a [`SparseQuery`] are; bounds are for them. Of n records an answer moves by at most
+/// n·2⁻²¹ if a weight was rounded to one.
+///
 /// ```
 /// use ndarray::array;
 /// use tamis_baselines::DenseWorkload;

@@ -9,8 +9,8 @@ use std::num::NonZeroU64;
 /// The exponential mechanism (McSherry and Talwar 2007; Dwork and Roth 2014, section 3.4): candidate i with a probability
 /// proportional to e^(score_i/t), t = 2Δ/ε.
 ///
-/// It is the textbook's, and what other theorems are stated for. [`PermuteAndFlip`](crate::PermuteAndFlip) is never further
-/// from the largest score and costs as much.
+/// It is the textbook's, and what other theorems are stated for. Where one index is wanted,
+/// [`PermuteAndFlip`](crate::PermuteAndFlip) is at least as good.
 ///
 /// # Privacy
 /// The index alone, of scores of sensitivity Δ each, is ε-private; t = Δ/ε is enough if the scores are monotone (all move the same way
