@@ -33,7 +33,7 @@
 //! | \|Q\| | `queries`: k | count |
 //! | α     | `alpha` | share of ñ |
 
-use crate::units::{check_data, check_rows, in_records};
+use crate::units::{Sum, check_data, check_rows, in_records, sum_of_known};
 use crate::workload::{check_size, units};
 use crate::{BaselineError, DenseWorkload};
 use rand::CryptoRng;
@@ -74,7 +74,7 @@ pub struct SmallDatabasePlan {
 #[derive(Clone, Debug)]
 pub struct SmallDatabase {
     /// Sorted by fingerprint, every element of the universe.
-    counts: Vec<(Fingerprint, u32)>,
+    counts: Vec<(Fingerprint, i64)>,
     /// ñ/m.
     records_each: f64,
 }
@@ -258,7 +258,7 @@ impl Iterator for Multisets {
 
 impl SmallDatabase {
     /// Each element of the universe with how often the small database has it, sorted by fingerprint.
-    pub fn counts(&self) -> &[(Fingerprint, u32)] {
+    pub fn counts(&self) -> &[(Fingerprint, i64)] {
         &self.counts
     }
 
@@ -267,10 +267,9 @@ impl SmallDatabase {
     /// # Errors
     /// If a key of the query is not in the universe.
     pub fn answer(&self, query: &SparseQuery) -> Result<f64, BaselineError> {
-        let count = |key| Some(i64::from(self.counts[self.counts.binary_search_by_key(&key, |entry| entry.0).ok()?].1));
-        let (value, listed) = crate::units::weighted_sum(query, count);
-        if listed < query.support() {
-            return Err(BaselineError::Unlisted(query.support() - listed));
+        let Sum { value, keys, .. } = sum_of_known(query, &self.counts);
+        if keys < query.support() {
+            return Err(BaselineError::Unlisted(query.support() - keys));
         }
         Ok(value * self.records_each)
     }

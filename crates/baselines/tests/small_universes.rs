@@ -85,7 +85,7 @@ fn the_small_database_has_the_law_of_its_definition() {
     let mut counts = vec![0; twins.len()];
     for _ in 0..RUNS {
         let released = plan.release(&dense, &data, &mut rng).unwrap();
-        let y: Vec<i64> = released.counts().iter().map(|entry| entry.1.into()).collect();
+        let y: Vec<i64> = released.counts().iter().map(|entry| entry.1).collect();
         counts[twins.iter().position(|twin| twin.0[..] == y).unwrap()] += 1;
     }
     let scores: Vec<i64> = twins.iter().map(|twin| twin.1).collect();
@@ -139,7 +139,7 @@ fn the_small_databases_bound_holds() {
     let worst_error = |epsilon: &Epsilon, rng: &mut ChaCha12Rng| {
         let plan = SmallDatabasePlan::new(epsilon, Neighbours::Substitute, 1, 4_000, 8).unwrap();
         let released = plan.release(&dense, &histogram(&table), rng).unwrap();
-        let y: Vec<i64> = released.counts().iter().map(|entry| entry.1.into()).collect();
+        let y: Vec<i64> = released.counts().iter().map(|entry| entry.1).collect();
         vectors.iter().map(|q| (dot(q, &table) as f64 - dot(q, &y) as f64 * 500.0).abs()).fold(0.0, f64::max)
     };
     let epsilon: Epsilon = "1".parse().unwrap();

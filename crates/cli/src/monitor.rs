@@ -15,7 +15,8 @@ use rand::CryptoRng;
 use report::{Alert, Report};
 use request::Request;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 use tamis::noise::sparse_vector::{Reported, Verdict};
 
 const EXAMPLES: &str = "\
@@ -51,7 +52,7 @@ stand. A message names line and column and never quotes a cell.
 is printed, and the same command goes on where it stopped, for the same budget. Of a file the rows that were answered are passed \
 over; standard input is taken to hold new ones. What was answered in the last second before a crash may be answered again, which \
 costs nothing; but an alert is charged before there is one, and a run that is killed or whose disk fails has lost it: that it \
-failed may tell that there was an alert. Ctrl-C loses none. The state is as secret as the data (mode 0600), one process at a \
+failed may tell that there was an alert. Ctrl-C loses none, unless signals are ignored as under `nohup`. The state is as secret as the data (mode 0600), one process at a \
 time uses it or a copy of it, and an older copy put back is refused where a newer was used before; `tamis inspect FILE` shows \
 it, with all alerts.
 
@@ -217,11 +218,26 @@ fn end_on_a_signal(run: &Arc<Mutex<Run>>) {
     let run = Arc::clone(run);
     // Where signals are handled or ignored already they stay so, and the alert is paid for.
     let _ = ctrlc::try_set_handler(move || {
-        // Not between the drawing of an answer and its keeping. What cannot be kept stays charged.
-        let _ = lock(&run).end();
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            match run.try_lock() {
+                Ok(mut run) => {
+                    // What cannot be kept stays charged. And no row is answered after it: the lock is held to the end.
+                    let _ = run.end();
+                    std::process::exit(INTERRUPTED);
+                }
+                // An answer is being drawn, kept or printed.
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+                Err(TryLockError::Poisoned(_)) => break,
+            }
+        }
+        // The alert stays charged: nobody reads what is printed, or nobody knows what was drawn.
         std::process::exit(INTERRUPTED);
     });
 }
+
+/// How long a signal waits for an answer that is on its way.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 fn lock(run: &Mutex<Run>) -> MutexGuard<'_, Run> {
     run.lock().unwrap_or_else(PoisonError::into_inner)
@@ -247,9 +263,7 @@ fn watch<R: CryptoRng + ?Sized>(
         }
         let value = request.units(&row)?;
         let mut run = lock(run);
-        // Cannot fail: the loop ends as soon as the gate halts, and a run that has halted is not begun.
-        let verdict = run.gate.answer(value, rng).expect("a gate that has not halted");
-        run.answered += 1;
+        let verdict = run.answer(value, rng)?;
         let Verdict::Above(reported) = verdict else {
             run.keep_now_and_then(rng)?;
             continue;

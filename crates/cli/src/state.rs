@@ -154,6 +154,14 @@ pub fn check_place(path: &Path) -> Result<(), Failure> {
     if path.symlink_metadata().is_ok() {
         return Err(exists(path));
     }
+    // SQLite would take it for the new one's.
+    let journal = journal_of(path);
+    if journal.symlink_metadata().is_ok() {
+        return Err(Failure::input(
+            format_args!("--state: {} is left of a state that was called {shown}", journal.display()),
+            "it holds a part of that state's data, as secret as all of it: put the state back beside it, or remove it too",
+        ));
+    }
     // Taken away again at once: only to know that one can be made.
     temporary(path).map(drop).map_err(|error| {
         Failure::input(
@@ -173,6 +181,13 @@ pub fn check_input(state: &Path, argument: &str, input: &Source) -> Result<(), F
         format_args!("{argument}: {input} is the state {} itself", state.display()),
         "give what is to be read from it, or `-` for standard input",
     ))
+}
+
+/// Where SQLite keeps what a commit has not finished.
+fn journal_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-journal");
+    name.into()
 }
 
 fn exists(path: &Path) -> Failure {

@@ -213,6 +213,8 @@ pub struct Session<'data, H = SparseWeights> {
     transcript: Transcript,
     /// Hits, or answers, that were charged and of which nothing is known.
     lost: u64,
+    /// Comparisons that may have been made and forgotten. Made again, they have another chance to err.
+    forgotten: u64,
 }
 
 /// How the data is asked.
@@ -283,7 +285,7 @@ impl<'data, H: Hypothesis> Session<'data, H> {
             Some(gate) => Ear::SparseVector(Box::new(SparseVector::new(gate.clone(), plan.threshold_in_units(), rng))),
             None => Ear::Gaussian { noise: gaussian_noise(plan.setting())?, left: plan.setting().queries.get() },
         };
-        Ok(Self { plan, data, hypothesis, ear, transcript: Transcript::new(key), lost: 0 })
+        Ok(Self { plan, data, hypothesis, ear, transcript: Transcript::new(key), lost: 0, forgotten: 0 })
     }
 
     /// Answers one query.
@@ -377,7 +379,7 @@ impl<'data, H: Hypothesis> Session<'data, H> {
 
     /// What holds for an answer from there, in units.
     fn bound(&self, query: &Query, source: Source) -> Option<u64> {
-        let asked = self.transcript.entries().len() as u64;
+        let asked = (self.transcript.entries().len() as u64).saturating_add(self.forgotten);
         if asked >= self.plan.setting().queries.get() {
             return None;
         }
@@ -478,7 +480,10 @@ pub struct Head {
     plan: Plan,
     transcript_key: [u8; 16],
     answered: u64,
+    #[serde(default)]
     lost: u64,
+    #[serde(default)]
+    forgotten: u64,
     ear: StoredEar,
 }
 
@@ -557,13 +562,14 @@ impl<H> Session<'_, H> {
             Ear::SparseVector(gate) => StoredEar::SparseVector(Box::new(gate.snapshot())),
             Ear::Gaussian { left, .. } => StoredEar::Gaussian { left: *left },
         };
-        self.head_with(ear, self.lost)
+        self.head_with(ear, self.lost, self.forgotten)
     }
 
-    /// The same as if one correction more (in a Gaussian session, so many `answers`) had been used and lost: what is to be
-    /// stored before so many answers are drawn. A session that goes on from it has paid for what may have been seen:
-    /// [`charged_snapshot`](SparseVector::charged_snapshot). After an answer from the data of a session that corrects
-    /// itself, the [head](Self::head) is to be stored before another is drawn.
+    /// The same as if so many `answers` had been drawn and lost, and with them a correction: what is to be stored before so
+    /// many are drawn. A session that goes on from it has paid for what may have been seen, and counts them among the k of
+    /// its bounds: [`charged_snapshot`](SparseVector::charged_snapshot), which also says when nothing may be drawn. After an
+    /// answer from the data of a session that corrects itself, the [head](Self::head) is to be stored before another is
+    /// drawn.
     pub fn charged_head<R: CryptoRng + ?Sized>(&self, answers: u64, rng: &mut R) -> Head {
         let charged = match &self.ear {
             Ear::SparseVector(gate) => u64::from(gate.hits_left()).min(1),
@@ -573,12 +579,13 @@ impl<H> Session<'_, H> {
             Ear::SparseVector(gate) => StoredEar::SparseVector(Box::new(gate.charged_snapshot(rng))),
             Ear::Gaussian { left, .. } => StoredEar::Gaussian { left: left - charged },
         };
-        self.head_with(ear, self.lost + charged)
+        let compared = if self.plan.updates().is_some() && charged > 0 { answers } else { 0 };
+        self.head_with(ear, self.lost + charged, self.forgotten.saturating_add(compared))
     }
 
-    fn head_with(&self, ear: StoredEar, lost: u64) -> Head {
+    fn head_with(&self, ear: StoredEar, lost: u64, forgotten: u64) -> Head {
         let answered = self.transcript.entries().len() as u64;
-        Head { plan: self.plan.clone(), transcript_key: self.transcript.key(), answered, lost, ear }
+        Head { plan: self.plan.clone(), transcript_key: self.transcript.key(), answered, lost, forgotten, ear }
     }
 }
 
@@ -619,7 +626,7 @@ impl<'data, H: Hypothesis> Session<'data, H> {
     /// # Errors
     /// If no session can have stored that, or the data is not what the plan is for.
     pub fn resume(head: Head, hypothesis: H, transcript: Vec<Entry>, data: &'data Data) -> Result<Self, Refusal> {
-        let Head { plan, transcript_key, answered, lost, ear } = head;
+        let Head { plan, transcript_key, answered, lost, forgotten, ear } = head;
         check_data(&plan, data)?;
         // All three are far below 2⁶³ where they are right.
         let used = answered.saturating_add(lost);
@@ -636,7 +643,7 @@ impl<'data, H: Hypothesis> Session<'data, H> {
                 return Err(Refusal::Damaged("transcript and noisy threshold are of different moments"));
             }
         }
-        Ok(Self { plan, data, hypothesis, ear, transcript, lost })
+        Ok(Self { plan, data, hypothesis, ear, transcript, lost, forgotten })
     }
 }
 

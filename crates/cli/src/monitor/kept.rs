@@ -9,7 +9,7 @@ use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use tamis::noise::sparse_vector::{Plan, Snapshot, SparseVector};
+use tamis::noise::sparse_vector::{Plan, Snapshot, SparseVector, Verdict};
 use tamis::queries::Grid;
 
 /// A run: its gate, how far it has come, and where that is kept.
@@ -19,11 +19,19 @@ pub struct Run {
     pub answered: u64,
     /// Alerts that were charged and lost with a process that ended.
     lost: u32,
-    kept: Option<StateFile>,
+    kept: Kept,
     /// Whether the state says that the next alert is used up.
     is_charged: bool,
     /// How many rows were answered, and when, as it was kept last.
     last: (u64, Instant),
+}
+
+/// Where a run is kept.
+enum Kept {
+    Nowhere,
+    In(StateFile),
+    /// It was kept for the last time, or could not be: no row may be answered any more.
+    NoMore,
 }
 
 /// What names the values of a run: not what its plan says already.
@@ -45,6 +53,7 @@ impl Watched {
 #[derive(Serialize, Deserialize)]
 struct Position {
     answered: u64,
+    #[serde(default)]
     lost: u32,
     gate: Snapshot,
 }
@@ -101,7 +110,8 @@ impl Run {
         rng: &mut R,
     ) -> Result<Self, Failure> {
         let gate = SparseVector::new(plan.clone(), request.threshold, rng);
-        let mut run = Self { gate, answered: 0, lost: 0, kept: None, is_charged: false, last: (0, Instant::now()) };
+        let mut run =
+            Self { gate, answered: 0, lost: 0, kept: Kept::Nowhere, is_charged: false, last: (0, Instant::now()) };
         if let Some(path) = path {
             let mut id = [0; 16];
             rng.fill_bytes(&mut id);
@@ -123,7 +133,7 @@ impl Run {
             return Err(file.damaged("its alerts and its noisy threshold are of different moments"));
         }
         let last = (answered, Instant::now());
-        Ok((Self { gate, answered, lost, kept: Some(file), is_charged: false, last }, alerts))
+        Ok((Self { gate, answered, lost, kept: Kept::In(file), is_charged: false, last }, alerts))
     }
 
     fn position(&self) -> Result<Part, Failure> {
@@ -136,23 +146,30 @@ impl Run {
     }
 
     pub fn is_kept(&self) -> bool {
-        self.kept.is_some()
+        matches!(self.kept, Kept::In(_))
+    }
+
+    /// Answers a row. Of a run that is kept, only what is charged.
+    pub fn answer<R: CryptoRng + ?Sized>(&mut self, value: i64, rng: &mut R) -> Result<Verdict, Failure> {
+        match self.kept {
+            Kept::Nowhere => {}
+            Kept::In(_) if self.is_charged => {}
+            Kept::In(_) | Kept::NoMore => return Err(over()),
+        }
+        // Cannot fail: the loop ends as soon as the gate halts, and a run that has halted is not begun.
+        let verdict = self.gate.answer(value, rng).expect("a gate that has not halted");
+        self.answered += 1;
+        Ok(verdict)
     }
 
     /// Charges an alert before there is one: if it could not be kept, that would tell that there was.
     pub fn charge<R: CryptoRng + ?Sized>(&mut self, rng: &mut R) -> Result<(), Failure> {
-        if !self.is_kept() {
-            return Ok(());
-        }
         let position = self.charged_position(rng)?;
         self.commit(vec![position], true)
     }
 
     /// Keeps an alert that has just been counted, and charges the next.
     pub fn keep_alert<R: CryptoRng + ?Sized>(&mut self, alert: &Alert, rng: &mut R) -> Result<(), Failure> {
-        if !self.is_kept() {
-            return Ok(());
-        }
         let number = used(&self.gate) - self.lost - 1;
         let kept = KeptAlert { row: self.answered, label: alert.label.clone(), value: alert.value };
         let is_next = !self.gate.is_halted();
@@ -165,23 +182,39 @@ impl Run {
         if self.is_kept() && self.last.1.elapsed() >= FORGETTABLE { self.charge(rng) } else { Ok(()) }
     }
 
-    /// Keeps how far it has come, and gives back what was charged: no more rows are read.
+    /// Keeps how far it has come, gives back what was charged and closes the state: no more rows are answered.
     pub fn end(&mut self) -> Result<(), Failure> {
-        if !self.is_charged {
-            return Ok(());
+        let kept = if self.is_charged {
+            self.position().and_then(|position| self.commit(vec![position], false))
+        } else {
+            Ok(())
+        };
+        if !matches!(self.kept, Kept::Nowhere) {
+            self.kept = Kept::NoMore;
         }
-        let position = self.position()?;
-        self.commit(vec![position], false)
+        kept
     }
 
     fn commit(&mut self, parts: Vec<Part>, is_charged: bool) -> Result<(), Failure> {
         // What could not be kept once is not made up for later: an alert may have been lost.
-        let Some(mut file) = self.kept.take() else { return Ok(()) };
+        let mut file = match std::mem::replace(&mut self.kept, Kept::NoMore) {
+            Kept::In(file) => file,
+            Kept::NoMore => return Err(over()),
+            Kept::Nowhere => {
+                self.kept = Kept::Nowhere;
+                return Ok(());
+            }
+        };
         self.is_charged = false;
         file.commit(&parts)?;
-        (self.kept, self.is_charged, self.last) = (Some(file), is_charged, (self.answered, Instant::now()));
+        (self.kept, self.is_charged, self.last) = (Kept::In(file), is_charged, (self.answered, Instant::now()));
         Ok(())
     }
+}
+
+/// Somebody has ended the run meanwhile.
+fn over() -> Failure {
+    Failure::machine("the run has ended, or could not be kept", "run it again: it goes on behind what was shown")
 }
 
 /// How many ⊤ there were.

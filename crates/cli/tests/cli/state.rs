@@ -186,6 +186,48 @@ fn a_watch_is_charged_until_it_ends() {
     assert!(left().starts_with("1 of 5 (1 lost"), "{}", left());
 }
 
+/// Once a watch is interrupted no row is answered any more, also if the state could not be kept; and then the alert is paid for.
+#[test]
+fn an_interrupted_watch_answers_no_more() {
+    let place = Place::new();
+    let mut printed = 0;
+    for is_kept in [true, false] {
+        let mut command = place.tamis();
+        let words = format!("{WATCH} --alerts 20 -");
+        let piped = command.args(words.split_whitespace()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = piped.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"1000000\n").unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(output.next().is_some() && output.next().is_some());
+        if !is_kept {
+            fs::remove_dir_all(place.path("home")).unwrap();
+        }
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        // Whoever ends it may be faster than this.
+        let _ = stdin.write_all(b"1000000\n1000000\n1000000\n");
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        // Rows may have come before the signal: what was printed was kept.
+        let shown = stdout(&place.run("inspect w --format json"));
+        let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        printed += 1 + output.count();
+        assert_eq!(shown["alerts"].as_array().unwrap().len(), printed, "{shown}");
+        let left = shown["facts"]["alerts left"].as_str().unwrap();
+        assert_eq!(left.contains("1 lost"), !is_kept, "{left}");
+    }
+}
+
+/// What a killed run left of a state that was removed is not taken for a part of another.
+#[test]
+fn a_journal_without_its_state_is_in_the_way() {
+    let place = Place::new();
+    fs::write(place.path("s-journal"), "left").unwrap();
+    let refused = place.create("--queries 40 --epsilon 1000 --delta 1e-6 --mode gaussian --state s");
+    assert_eq!(code(&refused), 2);
+    assert!(stderr(&refused).contains("s-journal is left of a state"), "{}", stderr(&refused));
+    assert!(!place.path("s").exists());
+}
+
 /// 64 processes want one answer each, and there are 40.
 #[test]
 fn many_processes_do_not_overspend() {
@@ -595,6 +637,8 @@ fn a_watched_file_is_gone_on_with() {
     };
     let first = watch("0\n1000000\n0\n", 2, "");
     assert_eq!((code(&first), alerts(&stdout(&first))), (0, vec![(2, 1)]), "{}", stderr(&first));
+    // It was closed: nothing of it lies about.
+    assert!(!place.path("w-journal").exists());
     // The same rows again are no news.
     let same = watch("0\n1000000\n0\n", 2, "");
     assert_eq!((code(&same), alerts(&stdout(&same))), (0, vec![]));
