@@ -63,7 +63,8 @@ text, \"error\" for T ± error, \"vacuous\" and \"warning\" null or text), an \"
 with --numeric value), an \"end\" last (answered, alerts, halted, epsilon, delta). Without \"end\" the run failed.
 
 Exit codes: 0 done; 1 refused on privacy grounds: the values are legal but no mechanism is sound for them together, or all \
-alerts of a state are used; 2 usage or bad input; 3 internal error.";
+alerts of a state are used; 2 usage or bad input, or a state that another process uses for more than ten seconds; 3 internal \
+error.";
 
 /// Watches a stream of numbers and prints when one reaches a threshold, paying privacy for alerts only.
 #[derive(clap::Args)]
