@@ -22,18 +22,21 @@ use tamis::noise::sparse_vector::{Reported, Verdict};
 const EXAMPLES: &str = "\
 Examples:
   What would the answers be worth? (reads no data)
-    tamis monitor --explain --threshold 265 --alerts 2 --epsilon 1 --sensitivity 1 \\
-        --kind counts --neighbours add-remove --queries 365 --rows-per-unit 336
+    tamis monitor --explain --threshold 265 --alerts 2 --epsilon 1 \\
+        --sensitivity 1 --kind counts --neighbours add-remove --queries 365 \\
+        --rows-per-unit 336
   Watch a column, with the dates of the alerts:
-    tamis monitor examples/nyc_aircraft_2013_daily.csv --column late_60 --label date \\
-        --threshold 265 --alerts 2 --epsilon 1 --sensitivity 1 --kind counts \\
-        --neighbours add-remove
+    tamis monitor examples/nyc_aircraft_2013_daily.csv --column late_60 \\
+        --label date --threshold 265 --alerts 2 --epsilon 1 --sensitivity 1 \\
+        --kind counts --neighbours add-remove
   Watch numbers as they arrive, one a line:
-    tail -f counts.txt | tamis monitor - --threshold 500 --alerts 3 --epsilon 1 \\
-        --sensitivity 1 --kind counts --neighbours add-remove --format json
+    tail -f counts.txt | tamis monitor - --threshold 500 --alerts 3 \\
+        --epsilon 1 --sensitivity 1 --kind counts --neighbours add-remove \\
+        --format json
   Watch a file that grows, and go on after a restart:
-    tamis monitor metrics.csv --column errors --follow --state errors.watch --threshold 500 --alerts 3 \\
-        --epsilon 1 --sensitivity 1 --kind counts --neighbours add-remove
+    tamis monitor metrics.csv --column errors --follow --state errors.watch \\
+        --threshold 500 --alerts 3 --epsilon 1 --sensitivity 1 \\
+        --kind counts --neighbours add-remove
 
 What is protected: whoever sees the output learns hardly more about one privacy unit (a person, say) than without \
 that unit's data. A unit may touch every row, each by at most the sensitivity. The budget covers the whole run and \
@@ -61,7 +64,8 @@ text, \"error\" for T ± error, \"vacuous\" and \"warning\" null or text), an \"
 with --numeric value), an \"end\" last (answered, alerts, halted, epsilon, delta). Without \"end\" the run failed.
 
 Exit codes: 0 done; 1 refused on privacy grounds: the values are legal but no mechanism is sound for them together, or all \
-alerts of a state are used; 2 usage or bad input; 3 internal error.";
+alerts of a state are used; 2 usage or bad input, or a state that another process uses for more than ten seconds; 3 internal \
+error.";
 
 /// Watches a stream of numbers and prints when one reaches a threshold, paying privacy for alerts only.
 #[derive(clap::Args)]
@@ -157,7 +161,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(state) = &arguments.state {
         state::check_input(state, "FILE", &source)?;
     }
-    let begun = Run::find(arguments.state.as_deref(), &plan, &request)?;
+    let begun = Run::find(arguments.state.as_deref(), &plan, &request, arguments.quiet)?;
     let answered = begun.as_ref().map_or(0, |run| run.answered);
     if source.is_regular_file() && !arguments.follow {
         check_all(&request, source.open(&request.columns, false)?, &source, answered)?;
@@ -178,12 +182,15 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let mut run = lock(&run);
     let outcome = outcome.and(run.end());
     report.account(run.answered);
-    outcome?;
+    outcome.map_err(|failure| failure.having_spent(SPENT))?;
     if run.answered == 0 {
         return Err(no_rows(&source));
     }
-    Ok(report.end(run.answered)?)
+    report.end(run.answered).map_err(|error| Failure::from(error).having_spent(SPENT))
 }
+
+/// Where alerts cannot be printed.
+const SPENT: &str = "look for a full disk; what was printed stands, and the budget of the run is spent";
 
 /// Reads everything and answers nothing.
 fn check_all(request: &Request, rows: Rows, source: &Source, answered: u64) -> Result<(), Failure> {

@@ -19,7 +19,7 @@
 //!
 //! # One writer
 //! From opening to closing a run holds SQLite's exclusive lock, which the system gives back when a process dies. A
-//! second process waits up to ten seconds for it, then ends with an error: short runs can be started at will, and none
+//! second process says so and waits up to ten seconds for it, then ends with an error: short runs can be started at will, and none
 //! hangs. Keep states on a local disk: locks of network file systems cannot be trusted. A copy is another file, of which
 //! SQLite's lock knows nothing: so a run holds a lock on the [sequence number](sequence) too, which copies share.
 //!
@@ -126,7 +126,12 @@ const SCHEMA: &str = "CREATE TABLE part(name TEXT NOT NULL, position INTEGER NOT
                       checksum BLOB NOT NULL, PRIMARY KEY(name, position)) STRICT";
 /// How every SQLite file begins.
 const MAGIC: &[u8] = b"SQLite format 3\0";
+/// How long another process is waited for, and how long in silence: most runs are short.
 const PATIENCE: Duration = Duration::from_secs(10);
+const SILENCE: Duration = Duration::from_millis(200);
+
+/// How a release begins.
+const RELEASE: &[u8] = b"PAR1";
 
 /// Whether a file is a state, as far as its first bytes tell.
 pub fn is_state(path: &Path) -> bool {
@@ -277,11 +282,11 @@ fn checksum(id: u128, name: &str, position: u64, content: &[u8]) -> u128 {
 impl StateFile {
     /// Opens the newest state there is, for this process alone.
     ///
-    /// Prints a warning if it cannot be told whether it is the newest: to whoever runs the program, however quiet, since
-    /// it is about privacy.
-    pub fn open(path: &Path) -> Result<Self, Failure> {
+    /// Says on standard error if another process is waited for, unless `quiet`. Prints a warning if it cannot be told whether
+    /// it is the newest: to whoever runs the program, however quiet, since it is about privacy.
+    pub fn open(path: &Path, quiet: bool) -> Result<Self, Failure> {
         check_file(path)?;
-        let connection = lock(path).map_err(|error| unreadable(path, &error))?;
+        let connection = lock(path, quiet).map_err(|error| unreadable(path, &error))?;
         let identity = check_contents(&connection).map_err(|fault| match fault {
             Fault::Sqlite(error) => unreadable(path, &error),
             Fault::Damaged(fault) => damaged(path, fault),
@@ -290,7 +295,7 @@ impl StateFile {
                 "use a newer version of tamis",
             ),
         })?;
-        let sequence = watch(path, &identity)?;
+        let sequence = watch(path, &identity, quiet)?;
         Ok(Self { path: path.to_owned(), identity, sequence, connection })
     }
 
@@ -405,9 +410,13 @@ impl StateFile {
 }
 
 /// Takes a state's sequence number for this process alone, and refuses the state if it is behind.
-fn watch(path: &Path, identity: &Identity) -> Result<Sequence, Failure> {
+fn watch(path: &Path, identity: &Identity, quiet: bool) -> Result<Sequence, Failure> {
     let mut sequence = Sequence::of(identity.id);
-    let held = sequence.hold(PATIENCE);
+    let mut held = sequence.hold(SILENCE);
+    if let Err(NotHeld::InUse) = held {
+        wait(&format!("a copy of {}", path.display()), quiet);
+        held = sequence.hold(PATIENCE);
+    }
     if let Err(NotHeld::InUse) = held {
         return Err(Failure::input(
             format_args!(
@@ -482,7 +491,8 @@ fn check_file(path: &Path) -> Result<(), Failure> {
     }
     let header = header(path).map_err(cannot)?;
     if !header.starts_with(MAGIC) {
-        return Err(Failure::input(format_args!("{shown} is not a state"), HELP));
+        let fault = Failure::input(format_args!("{shown} is not a state"), HELP);
+        return Err(if header.starts_with(RELEASE) { fault.advising("`tamis answer` asks a release") } else { fault });
     }
     // Versions of writing and reading: 2 would be a write-ahead log.
     if header.get(18..20) != Some(&[1, 1]) {
@@ -499,16 +509,33 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// Opens a file and keeps everybody else out until the connection is closed.
-fn lock(path: &Path) -> rusqlite::Result<Connection> {
+fn lock(path: &Path, quiet: bool) -> rusqlite::Result<Connection> {
     let connection = connect(path)?;
-    connection.busy_timeout(PATIENCE)?;
     // The lock is waited for in normal mode, in which nothing is held meanwhile, and then never given back: two that
     // wait while each holds a part of it would wait for ever.
-    connection.execute_batch(
-        "BEGIN EXCLUSIVE; PRAGMA locking_mode = EXCLUSIVE; COMMIT; PRAGMA synchronous = EXTRA; PRAGMA fullfsync = ON; \
-         PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;",
-    )?;
-    Ok(connection)
+    let lock = || {
+        connection.execute_batch(
+            "BEGIN EXCLUSIVE; PRAGMA locking_mode = EXCLUSIVE; COMMIT; PRAGMA synchronous = EXTRA; \
+             PRAGMA fullfsync = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;",
+        )
+    };
+    connection.busy_timeout(SILENCE)?;
+    let mut locked = lock();
+    if locked.as_ref().is_err_and(is_busy) {
+        wait(&path.display().to_string(), quiet);
+        connection.busy_timeout(PATIENCE)?;
+        locked = lock();
+    }
+    connection.busy_timeout(PATIENCE)?;
+    locked.map(|()| connection)
+}
+
+fn wait(what: &str, quiet: bool) {
+    note(quiet, &format!("waiting for another process that uses {what}, up to {} seconds …", PATIENCE.as_secs()));
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 /// Why contents are refused.
@@ -575,7 +602,7 @@ fn damaged(path: &Path, fault: impl Display) -> Failure {
 fn unreadable(path: &Path, error: &rusqlite::Error) -> Failure {
     let shown = path.display();
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Failure::input(
+        _ if is_busy(error) => Failure::input(
             format_args!("another process uses the state {shown}, and has done so for {} seconds", PATIENCE.as_secs()),
             "one process at a time answers from a state: wait for the other, or end it",
         ),

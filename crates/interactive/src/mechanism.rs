@@ -49,6 +49,7 @@
 //! - **DR14** C. Dwork, A. Roth, *The Algorithmic Foundations of Differential Privacy*, 2014, sections 4.2 and 5.2.
 //! - BR11, HR10, GRU12: see [`sparse_weights`](crate::sparse_weights).
 
+use crate::data::UNIT;
 use crate::plan::{PlanError, gaussian_noise};
 use crate::transcript::{Entry, Transcript};
 use crate::{
@@ -59,7 +60,7 @@ use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use tamis_noise::sparse_vector::{Halted, Reported, Snapshot, SnapshotError, SparseVector, Verdict};
-use tamis_noise::{GaussianMechanism, Hits, Neighbours};
+use tamis_noise::{GaussianMechanism, Hits, Neighbours, Scale};
 use tamis_projection::ProjectionError;
 use tamis_queries::SparseQuery;
 
@@ -288,6 +289,12 @@ impl<'data, H: Hypothesis> Session<'data, H> {
         Ok(Self { plan, data, hypothesis, ear, transcript: Transcript::new(key), lost: 0, forgotten: 0 })
     }
 
+    /// The answer to the same query, if it was asked before. Asking it again gives just that, at no cost.
+    pub fn recall(&self, query: &Query) -> Option<Answer> {
+        let entry = self.transcript.find(self.transcript.digest(query))?;
+        Some(self.published(entry, true))
+    }
+
     /// Answers one query.
     ///
     /// # Errors
@@ -379,21 +386,10 @@ impl<'data, H: Hypothesis> Session<'data, H> {
 
     /// What holds for an answer from there, in units.
     fn bound(&self, query: &Query, source: Source) -> Option<u64> {
-        let asked = (self.transcript.entries().len() as u64).saturating_add(self.forgotten);
-        if asked >= self.plan.setting().queries.get() {
-            return None;
-        }
-        let errors = self.plan.errors();
-        let bound = match source {
-            Source::Data => Some(errors.released),
-            Source::Hypothesis => Some(errors.checked),
-            // Corrections that were lost have taught nothing.
-            Source::Unchecked => errors.unchecked.filter(|_| self.lost == 0),
-        };
         // Half a unit for each record. No overflow: records are at most 2⁴⁰, bounds below 2⁶².
         let is_rounded = query.as_keys().is_some_and(SparseQuery::is_rounded);
         let rounding = if is_rounded { self.plan.setting().records.div_ceil(2) } else { 0 };
-        bound.map(|bound| bound + rounding)
+        self.promise(source).map(|bound| bound + rounding)
     }
 
     fn published(&self, entry: Entry, is_repeated: bool) -> Answer {
@@ -544,6 +540,46 @@ impl<H> Session<'_, H> {
     /// How many corrections (in a Gaussian session, answers) were charged and then lost with the process that drew them.
     pub fn lost(&self) -> u64 {
         self.lost
+    }
+
+    /// What holds for a new answer from there, in units, if no weight of the query had to be rounded.
+    fn promise(&self, source: Source) -> Option<u64> {
+        let asked = (self.transcript.entries().len() as u64).saturating_add(self.forgotten);
+        if asked >= self.plan.setting().queries.get() {
+            return None;
+        }
+        let errors = self.plan.errors();
+        match source {
+            Source::Data => Some(errors.released),
+            Source::Hypothesis => Some(errors.checked),
+            // Corrections that were lost have taught nothing.
+            Source::Unchecked => errors.unchecked.filter(|_| self.lost == 0),
+        }
+    }
+
+    /// The standard deviation of the noise in an answer from the data, in records: σ of Gaussian noise; in paper mode that of
+    /// the value's noise; else that of a gap, in which threshold and query have a noise each (a scale t counts as √2·t, which
+    /// the discrete law is below).
+    ///
+    /// What clamping takes off is left out. **A gap is told because it was large**: where the guess was wrong by less than
+    /// the threshold, it was the noise that was, and the answer is off by what was missing at least.
+    pub fn noise_standard_deviation(&self) -> f64 {
+        let laplace = |scale: &Scale| 2.0 * scale.to_f64_up().powi(2);
+        let variance = match &self.ear {
+            Ear::Gaussian { noise, .. } => noise.variance().to_f64_up(),
+            Ear::SparseVector(gate) => {
+                let plan = gate.plan();
+                let gap = || laplace(plan.threshold_noise()) + laplace(plan.query_noise());
+                plan.value_noise().map_or_else(gap, laplace)
+            }
+        };
+        variance.sqrt() / UNIT as f64
+    }
+
+    /// Whether new answers are not compared with the data and nothing is promised of them: no correction is left, and what
+    /// was learned need not be all.
+    pub fn is_blind(&self) -> bool {
+        self.plan.updates().is_some() && self.is_exhausted() && self.promise(Source::Unchecked).is_none()
     }
 
     /// Whether the data will not be read any more.

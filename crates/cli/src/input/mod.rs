@@ -37,12 +37,13 @@ mod parquet;
 mod table;
 
 pub use csv::Fields;
-pub use lines::Lines;
+pub use lines::{Lines, not_text};
 pub use table::{Role, Table};
 
 use crate::failure::Failure;
 use crate::output::quoted;
 use crate::progress::Progress;
+use crate::state::is_state;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -205,6 +206,12 @@ impl Source {
                 }
                 if !path.is_file() {
                     return Ok(Opened::Stream(Box::new(BufReader::new(file))));
+                }
+                if is_state(path) {
+                    return Err(Failure::input(
+                        format_args!("{self} is not {wanted}: it is a state, or another SQLite file"),
+                        "`tamis inspect` says what a state is, and `tamis session ask` asks that of a session",
+                    ));
                 }
                 if has_parquet_name(path) || starts_as_parquet(&mut file).map_err(|error| unreadable(self, &error))? {
                     return Ok(Opened::Parquet(file));

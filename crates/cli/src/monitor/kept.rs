@@ -9,7 +9,7 @@ use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use tamis::noise::sparse_vector::{Plan, Snapshot, SparseVector, Verdict};
+use tamis::noise::sparse_vector::{Plan, Snapshot, SparseVector, Variant, Verdict};
 use tamis::queries::Grid;
 
 /// A run: its gate, how far it has come, and where that is kept.
@@ -76,19 +76,23 @@ const FORGETTABLE: Duration = Duration::from_secs(1);
 
 impl Run {
     /// The run that is kept there, if there is one. It must be of the same plan.
-    pub fn find(path: Option<&Path>, plan: &Plan, request: &Request) -> Result<Option<Self>, Failure> {
+    pub fn find(path: Option<&Path>, plan: &Plan, request: &Request, quiet: bool) -> Result<Option<Self>, Failure> {
         let Some(path) = path else { return Ok(None) };
         if path.symlink_metadata().is_err() {
             state::check_place(path)?;
             return Ok(None);
         }
-        let file = StateFile::open(path)?;
+        let file = StateFile::open(path, quiet)?;
         file.expect(Kind::Monitor)?;
         let watched: Watched = file.json(WATCHED, 0)?;
         let run = Self::read(file)?.0;
         if run.gate.plan() != plan || run.gate.threshold() != request.threshold || watched != Watched::of(request) {
             return Err(Failure::input(
-                format_args!("{} keeps a run that was begun with other arguments", path.display()),
+                format_args!(
+                    "{} keeps a run that was begun with another {}",
+                    path.display(),
+                    run.differences(&watched, plan, request).join(", ")
+                ),
                 "give the same arguments as then (`tamis inspect` shows them), or another --state and a budget of its own",
             ));
         }
@@ -99,6 +103,38 @@ impl Run {
             ));
         }
         Ok(Some(run))
+    }
+
+    /// The arguments that are not those of the run. All of them are public.
+    fn differences(&self, watched: &Watched, plan: &Plan, request: &Request) -> Vec<&'static str> {
+        let (kept, now) = (self.gate.plan(), Watched::of(request));
+        let (old, new) = (kept.setting(), plan.setting());
+        // Units of two grids, in those of the finest there is: 30 bits.
+        let finest = |units: i128, bits: u32| units << (30 - bits);
+        let differ = |old: i128, new: i128| finest(old, watched.grid_bits) != finest(new, now.grid_bits);
+        let is_book = |plan: &Plan| matches!(plan.variant(), Variant::BookSparse | Variant::BookNumericSparse);
+        let differs = [
+            ("--column", watched.column != now.column),
+            ("--label", watched.label != now.label),
+            ("--threshold", differ(self.gate.threshold().into(), request.threshold.into())),
+            ("--alerts", old.hits != new.hits),
+            ("--epsilon", old.budget.epsilon() != new.budget.epsilon()),
+            // Where another mechanism was better, it may have needed no δ.
+            ("--delta", kept.variant() == plan.variant() && old.budget.delta() != new.budget.delta()),
+            ("--sensitivity", differ(old.sensitivity.get().into(), new.sensitivity.get().into())),
+            ("--neighbours", old.neighbours != new.neighbours),
+            ("--kind", old.kind != new.kind),
+            ("--grid", watched.grid_bits != now.grid_bits),
+            ("--variant", is_book(kept) != is_book(plan)),
+            ("--numeric", kept.report() != plan.report()),
+        ];
+        let names: Vec<_> = differs.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect();
+        match names.is_empty() {
+            // What the noise was divided by, and the plan does not hold.
+            true if kept.variant() == plan.variant() => vec!["--queries or --beta"],
+            true => vec!["--delta, --queries or --beta"],
+            false => names,
+        }
     }
 
     /// Begins a run. From here on its whole budget is spent.
@@ -119,7 +155,7 @@ impl Run {
             state::create(path, Kind::Monitor, u128::from_le_bytes(id), &parts)?;
             note(quiet, &format!("keeping this run in {}: as secret as the data", path.display()));
             // Another process may have been faster to use it: what counts is what is there.
-            let kept = Self::find(Some(path), plan, request)?;
+            let kept = Self::find(Some(path), plan, request, quiet)?;
             run = kept.ok_or_else(|| Failure::machine("the state is gone", "run it again, in a folder of your own"))?;
         }
         Ok(run)

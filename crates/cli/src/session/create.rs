@@ -18,27 +18,33 @@ use tamis::queries::FingerprintKey;
 const EXAMPLES: &str = "\
 Examples:
   What would the answers be worth, in this mode and in the others? (reads no data)
-    tamis session create --explain --unit row --max-support 256 --queries 10000 --epsilon 1 --delta 1e-9 \\
-        --neighbours substitute --records 32561 --rows-per-key 1000
+    tamis session create --explain --unit row --max-support 256 \\
+        --queries 10000 --epsilon 1 --delta 1e-9 --neighbours substitute \\
+        --records 32561 --rows-per-key 1000
   The same, in earnest:
-    tamis session create examples/adult_majority48.csv --key bits --bits examples/adult_majority48_columns.txt \\
-        --unit row --max-support 256 --queries 10000 --epsilon 1 --delta 1e-9 --neighbours substitute \\
-        --records 32561 --rows-per-key 1000 --state adult.session
-    tamis session ask adult.session --queries examples/adult_conjunctions.jsonl
+    tamis session create examples/adult_majority48.csv --key bits \\
+        --bits examples/adult_majority48_columns.txt --unit row \\
+        --max-support 256 --queries 10000 --epsilon 1 --delta 1e-9 \\
+        --neighbours substitute --records 32561 --rows-per-key 1000 \\
+        --state adult.session
+    tamis session ask adult.session \\
+        --queries examples/adult_conjunctions.jsonl
 
 Modes: guarded makes a projection release and answers from it; the rest of the budget pays for --updates corrections from the \
-data, where it was wrong by more than its threshold. gaussian adds noise to each answer, for at most --queries of them: the \
-least bound where few are asked. sparse-mw learns the data by multiplicative weights (Blum and Roth 2011), either with the \
-least bound that holds for all queries, or with --updates and --threshold as you say. paper is the same with the papers' \
-constants. --explain compares them.
+data, where it was wrong by more than its threshold. gaussian adds noise to each answer, for at most --queries of them, and \
+needs --delta: the least bound where few are asked. sparse-mw learns the data by multiplicative weights (Blum and Roth 2011), \
+either with the least bound that holds for all queries, or with --updates and --threshold as you say. paper is the same with \
+the papers' constants. --explain compares them.
 
 What is protected: whoever sees the answers learns hardly more about one unit of privacy (a person, say) than without that \
 unit's rows, whatever is asked and however it is chosen. The whole budget is spent by creating the session; asking costs \
 nothing more. A second session, or a release, of the same data has a budget of its own, and the two add up.
 
 What is public: every argument and the answers. --records is exact under substitution, where it is public; under add-remove it \
-is an upper bound that you state, and accuracy rests on it, privacy never. Rows, units, keys and malformed data are as in \
-`tamis release`.
+is an upper bound that you state, and accuracy rests on it, privacy never. If there are more records than that, the session is \
+made all the same, with exit code 0, since whether there are is private: a warning on standard error says so, here and in \
+`tamis session show`, to the curator alone. Bounds do not hold then. So state a bound that is beyond doubt. Rows, units, keys \
+and malformed data are as in `tamis release`.
 
 The state holds the data that is answered from, and the noisy threshold: it is as secret as the data, and made for its owner \
 alone (mode 0600). Of two copies only the newer may be used: an older one that is put back is refused where the newer was used \
@@ -167,14 +173,20 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     useful(&request, arguments.yes)?;
     // Seeded by the operating system, and cryptographic: there is no flag for a seed.
     let contents = make(&request, &source, path, arguments.quiet, &mut rand::rng())?;
+    if contents.records > request.setting.records {
+        warn_of_more_records();
+    }
     if !arguments.quiet {
         account(&request, &contents, path);
     }
     match arguments.format {
         Format::Text => Ok(()),
-        format => explanation.written(path).print(format),
+        format => explanation.written(path).print(format).map_err(|failure| failure.having_spent(SPENT)),
     }
 }
+
+/// Where the plan cannot be printed.
+const SPENT: &str = "look for a full disk; the state is written, and its budget is spent";
 
 /// Refuses to spend a budget on a guarantee that says nothing.
 fn useful(request: &Request, insist: bool) -> Result<(), Failure> {
@@ -242,6 +254,17 @@ fn unsuitable(refusal: &Refusal) -> Failure {
     }
 }
 
+/// Tells the curator, however quiet, that --records was too low. Only under add-remove, where it depends on private data: no
+/// exit code and no line of standard output does.
+pub fn warn_of_more_records() {
+    note(
+        false,
+        "warning: there are more records than --records says (this is private: for the curator alone). Privacy holds, but bounds \
+         and intervals of this session do not: do not use it, and begin another with a bound that is beyond doubt without a look \
+         at the data",
+    );
+}
+
 /// Tells the curator what was spent, and on what.
 fn account(request: &Request, contents: &Contents, path: &Path) {
     let shown = path.display();
@@ -254,8 +277,5 @@ fn account(request: &Request, contents: &Contents, path: &Path) {
     };
     let rows = plural(contents.rows, "row");
     note(false, &format!("private   {rows} read{dropped}: as private as the data, for you alone"));
-    if contents.records > request.setting.records {
-        note(false, "private   that is more than --records: privacy holds, the guarantee does not");
-    }
     note(false, &format!("next      tamis session ask {shown}"));
 }
