@@ -14,6 +14,7 @@ mod inspect;
 mod man;
 mod monitor;
 mod output;
+mod plan;
 mod progress;
 mod questions;
 mod records;
@@ -44,6 +45,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Plan(Box<plan::Arguments>),
     Release(Box<release::Arguments>),
     Answer(answer::Arguments),
     Inspect(inspect::Arguments),
@@ -82,6 +84,7 @@ fn run() -> ExitCode {
         }
     };
     let outcome = match cli.command {
+        Command::Plan(arguments) => plan::run(*arguments),
         Command::Release(arguments) => release::run(*arguments),
         Command::Answer(arguments) => answer::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),

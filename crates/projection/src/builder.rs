@@ -13,11 +13,16 @@
 use crate::answer::LEAST_ROWS;
 use crate::file::size::{self, Spread};
 use crate::heavy::{self, HeavyKeys};
-use crate::release::{Stated, gaussian_theorem, kind_in_words, predicted_rule, signs_in_words, standard_error};
+use crate::release::{
+    Stated, gaussian_theorem, kind_in_words, predicted_rule, signs_in_words, squared_l2_sensitivity, standard_error,
+};
 use crate::{Noise, NoiseKind, Plan, ProjectionError, ProjectionRelease, Rule, Shape, Signs, bounds};
 use std::cmp::Ordering;
+use std::num::NonZeroU128;
+use tamis_noise::composition::CompositionError;
+use tamis_noise::gaussian_calibration::concentrated;
 use tamis_noise::stability::{StabilityError, StabilityThreshold};
-use tamis_noise::{Beta, Budget, Neighbours, Queries};
+use tamis_noise::{Beta, Budget, DiscreteGaussian, Neighbours, Queries, Rational, Variance};
 
 /// What is stated of a release; what is not, is chosen. See the [module](self). Everything stated must be public.
 #[derive(Clone, Debug)]
@@ -70,9 +75,27 @@ struct Division {
     heavy: Option<StabilityThreshold>,
     /// ‖x‖² and Σx⁴, or the estimates for x − c̃: [`heavy::left`]; none if the number of records is not stated.
     left: Option<(f64, f64)>,
+    /// σ² of Gaussian noise for a sensitivity of 1, by [`concentrated`]: it grows as the square, and is found by a search.
+    unit_variance: Option<Result<Variance, CompositionError>>,
 }
 
 impl Division {
+    fn new(noise: NoiseKind, sketch: Budget, heavy: Option<StabilityThreshold>, left: Option<(f64, f64)>) -> Self {
+        let gaussian = noise == NoiseKind::Gaussian;
+        let unit_variance = gaussian.then(|| concentrated(NonZeroU128::MIN, &sketch));
+        Self { noise, sketch, heavy, left, unit_variance }
+    }
+
+    /// [`Noise::for_all`].
+    fn noise_for(&self, shape: Shape, neighbours: Neighbours, rows_per_unit: u32) -> Result<Noise, ProjectionError> {
+        let Some(unit) = self.unit_variance.clone() else {
+            return Noise::for_all(self.noise, shape, &self.sketch, neighbours, rows_per_unit);
+        };
+        let moved = Rational::from(squared_l2_sensitivity(shape, neighbours, rows_per_unit));
+        let variance = Variance::from_rational(unit?.as_rational() * moved)?;
+        Ok(Noise::Gaussian(DiscreteGaussian::new(variance)))
+    }
+
     /// ‖x‖² or the estimate of ‖x − c̃‖²; 0 if the number of records is not stated.
     fn norm(&self) -> f64 {
         self.left.map_or(0.0, |(norm, _)| norm)
@@ -278,7 +301,7 @@ impl Builder {
                 NoiseKind::Laplace => Budget::pure(self.budget.epsilon().clone()),
                 NoiseKind::Gaussian => self.budget.clone(),
             };
-            Division { noise, sketch, heavy: None, left }
+            Division::new(noise, sketch, None, left)
         };
         let mut divisions: Vec<Division> = kinds.iter().map(whole).collect();
         if let (HeavyKeys::Auto, false, Some((norm, _))) = (self.heavy, pure, left) {
@@ -295,7 +318,8 @@ impl Builder {
         }
         let (share, sketch) = heavy::divided(&self.budget, noise)?;
         let threshold = StabilityThreshold::new(&share, self.neighbours, self.rows_per_unit)?;
-        Ok(Division { noise, sketch, left: self.left(Some(&threshold)), heavy: Some(threshold) })
+        let left = self.left(Some(&threshold));
+        Ok(Division::new(noise, sketch, Some(threshold), left))
     }
 
     /// What the sketch is to answer for, as far as it is stated.
@@ -345,7 +369,7 @@ impl Builder {
 
     fn candidate<'a>(&self, shape: Shape, division: &'a Division) -> Result<Candidate<'a>, ProjectionError> {
         // The quick calibration is enough to compare by.
-        let noise = Noise::for_all(division.noise, shape, &division.sketch, self.neighbours, self.rows_per_unit)?;
+        let noise = division.noise_for(shape, self.neighbours, self.rows_per_unit)?;
         let variance = standard_error(shape, &noise, 1.0, division.norm(), 0.0).powi(2);
         let rule = predicted_rule(shape, &noise, self.lists(), division.left.unwrap_or_default());
         let half_width = rule.half_width((self.lists() * variance).sqrt(), outside(self.confidence()));

@@ -9,7 +9,8 @@
 //! | watch a long stream and pay only for alerts | [`noise::sparse_vector`] |
 //! | publish a table once and count any lists of keys in it | [`projection`] |
 //! | answer queries as they come, each chosen after the answers before it | [`interactive`] |
-//! | know what else could answer, and how far off it would be | [`baselines`] |
+//! | know which mechanism to take, and how far off it would be, before anything is spent | [`plan`] |
+//! | take another mechanism than the engines above | [`baselines`] |
 //! | add noise to integers and know how far off they are | [`noise::LaplaceMechanism`], [`noise::GaussianMechanism`] |
 //! | know what many mechanisms cost together | [`noise::composition`] |
 //! | spend a budget exactly | [`noise::Ledger`] |
@@ -23,6 +24,8 @@ pub use tamis_interactive as interactive;
 pub use tamis_noise as noise;
 pub use tamis_projection as projection;
 pub use tamis_queries as queries;
+
+pub mod plan;
 
 /// The programs in the README are compiled and run with the tests.
 #[cfg(doctest)]

@@ -1,0 +1,112 @@
+//! `tamis plan`: which mechanism, and how far off, before anything is spent. Reads no data.
+
+mod picture;
+mod report;
+mod request;
+
+use crate::failure::Failure;
+use crate::output::{Format, note, weak_for};
+use report::Report;
+use request::Request;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  A million lists of up to 10 000 addresses, of a million customers:
+    tamis plan --records 1e6 --max-support 1e4 --queries 1e6 --epsilon 1 --delta 1e-9 --neighbours add-remove
+  Names, of which some have millions of bearers:
+    tamis plan --records 350e6 --max-support 10 --queries 1000 --epsilon 1 --delta 1e-10 \\
+        --neighbours add-remove --rows-per-key 800000
+  An analyst whose questions depend on the answers before, over packed booleans:
+    tamis plan --records 32561 --max-support 256 --queries 10000 --epsilon 1 --delta 1e-9 \\
+        --neighbours substitute --rows-per-key 1000 --adaptive
+  How many records does it take to keep all answers within one percent? And a picture:
+    tamis plan --records 1e6 --max-support 1e4 --queries 1e4 --epsilon 1 --delta 1e-9 \\
+        --neighbours add-remove --error 0.01 --plot plan.svg
+
+What the figures are. \"typically\" is the root of the mean square of one answer's error, where it can be predicted: as if all keys \
+had --rows-per-key records and lists named keys that occur. \"all within\" is what all --queries answers keep at once, but \
+for the probability --beta. \"proven\": a theorem. \"proven*\": a theorem for as long as a guarded session has corrections left. \
+\"predicted\": by the rule of a release's intervals, from exact variances.
+
+What is best. The least of what all answers are within; with --adaptive, of those whose bound holds for questions that depend on \
+answers. A bound is vacuous where no answer could be as far off: no answer is beyond the number of records, or beyond --max-support \
+times --largest-count.
+
+Time and memory are orders of magnitude, for one thread; reading the records comes on top.
+
+Nothing is read and nothing is spent. Every number that you give must be public: rounded guesses, never counts of private data.
+
+Exit codes: 0 done (also if everything is vacuous); 2 usage or bad input; 3 internal error, or a disk that failed.";
+
+/// Says which mechanism would answer best, and how far off: from public sizes, before anything is read or spent.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES, after_help = "See --help for examples.")]
+pub struct Arguments {
+    /// How many records there are: exactly, under substitution; else at most, as a public guess.
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    records: String,
+    /// The most keys that a query may have; for a conjunction with f literals left free, 2^f.
+    #[arg(long, visible_alias = "support", value_name = "M", allow_hyphen_values = true)]
+    max_support: String,
+    /// How many queries are to be answered.
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    queries: String,
+    /// Privacy loss ε of all of it, as a decimal or a fraction.
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    epsilon: String,
+    /// Probability δ with which the loss may be larger.
+    #[arg(long, value_name = "D", default_value = "0", allow_hyphen_values = true)]
+    delta: String,
+    /// What neighbouring data sets are: one unit added or removed, or one unit replaced.
+    #[arg(long, value_name = "RELATION", value_parser = ["add-remove", "substitute"])]
+    neighbours: String,
+    /// How many records a unit of privacy (a person, say) has at most.
+    #[arg(long, value_name = "L", default_value = "1", allow_hyphen_values = true)]
+    unit_rows: String,
+    /// Probability with which bounds may fail. Privacy does not depend on it.
+    #[arg(long, value_name = "B", default_value = "0.05", allow_hyphen_values = true)]
+    beta: String,
+    /// Each query may depend on the answers before it.
+    #[arg(long)]
+    adaptive: bool,
+    /// How many different keys there may be, if all of them can be listed without a look at the data.
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    universe: Option<String>,
+    /// Records that share a record's key, averaged over records (Σn²/Σn over keys with n records): a public guess. If not
+    /// given, what --largest-count allows, and 1 if neither is given.
+    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    rows_per_key: Option<String>,
+    /// The most records that one key has, by your word. If not given, 1 if --rows-per-key is 1, else --records.
+    #[arg(long, value_name = "C", allow_hyphen_values = true)]
+    largest_count: Option<String>,
+    /// How many bytes of memory there are.
+    #[arg(long, value_name = "BYTES", default_value = "16e9", allow_hyphen_values = true)]
+    memory: String,
+    /// Search how many records or how much ε it takes, and how many keys or queries it allows, to keep all answers within this error:
+    /// a share of the records if below 1, else in records.
+    #[arg(long, value_name = "A", allow_hyphen_values = true)]
+    error: Option<String>,
+    /// Draw the bound of every mechanism against the number of records.
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+    /// What to print to standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Print nothing but errors and the plan.
+    #[arg(long)]
+    quiet: bool,
+}
+
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let request = Request::check(&arguments)?;
+    let report = Report::of(&request)?;
+    if let Some(path) = &arguments.plot {
+        picture::write(&request.question, path)?;
+        note(arguments.quiet, &format!("wrote {}", path.display()));
+    }
+    if let Some(weak) = weak_for(&request.question.budget, Some(request.question.records as f64)) {
+        note(arguments.quiet, &format!("warning: {weak}"));
+    }
+    report.print(arguments.format)
+}

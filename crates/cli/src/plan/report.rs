@@ -1,0 +1,424 @@
+//! What the planner says, for people and for machines.
+
+use super::request::{self, Request};
+use crate::failure::Failure;
+use crate::output::{Format, csv, line, percentage, plural, write};
+use serde::Serialize;
+use std::fmt;
+use tamis::plan::{Asking, Basis, Comparison, Crossing, Mechanism, Question, Row, Verdict, Wanted};
+
+/// Version of the JSON object.
+const SCHEMA: &str = "tamis.plan/1";
+
+/// Everything that is said, for every format.
+pub struct Report {
+    comparison: Comparison,
+    assumed: Option<&'static str>,
+    crossing: Option<Crossing>,
+    searches: Vec<Search>,
+}
+
+/// What it takes for one mechanism to keep a wanted error.
+#[derive(Serialize)]
+struct Search {
+    mechanism: &'static str,
+    error: f64,
+    /// Whether it is a share of the records.
+    share: bool,
+    least_records: Option<u64>,
+    least_epsilon: Option<f64>,
+    largest_support: Option<u64>,
+    largest_queries: Option<u64>,
+    #[serde(skip)]
+    title: &'static str,
+}
+
+impl Search {
+    fn of(question: &Question, mechanism: Mechanism, wanted: Wanted) -> Self {
+        let (error, share) = match wanted {
+            Wanted::Records(error) => (error, false),
+            Wanted::Share(error) => (error, true),
+        };
+        Self {
+            mechanism: mechanism.name(),
+            error,
+            share,
+            // How many records there are does not make an error in records smaller.
+            least_records: if share { question.least_records(mechanism, wanted) } else { None },
+            least_epsilon: question.least_epsilon(mechanism, wanted),
+            largest_support: question.largest_support(mechanism, wanted),
+            largest_queries: question.largest_queries(mechanism, wanted),
+            title: mechanism.title(),
+        }
+    }
+}
+
+/// One mechanism, for machines.
+#[derive(Serialize)]
+struct Line {
+    mechanism: &'static str,
+    verdict: &'static str,
+    /// Whether its bound holds for queries that come as they do here.
+    holds: bool,
+    typical: Option<f64>,
+    typical_share: Option<f64>,
+    within: Option<f64>,
+    within_share: Option<f64>,
+    basis: &'static str,
+    adaptive: bool,
+    epsilon: Option<String>,
+    delta: Option<String>,
+    seconds_before: Option<f64>,
+    seconds_each: Option<f64>,
+    bytes: Option<f64>,
+    reason: Option<String>,
+    remedy: Option<String>,
+    found_at: &'static str,
+}
+
+/// All of it, for machines.
+#[derive(Serialize)]
+struct Object<'a> {
+    schema: &'static str,
+    records: u64,
+    max_support: u64,
+    queries: u64,
+    level: f64,
+    epsilon: String,
+    delta: String,
+    neighbours: String,
+    unit_rows: u32,
+    adaptive: bool,
+    universe: Option<u64>,
+    rows_per_key: f64,
+    largest_count: u64,
+    largest_answer: f64,
+    assumed: Option<&'static str>,
+    winner: Option<&'static str>,
+    runner_up: Option<&'static str>,
+    lasting: Option<&'static str>,
+    sparse_mw_from_queries: Option<u64>,
+    sparse_mw_from_support: Option<u64>,
+    mechanisms: Vec<Line>,
+    searches: &'a [Search],
+}
+
+impl Report {
+    pub fn of(request: &Request) -> Result<Self, Failure> {
+        let comparison = Comparison::of(&request.question).map_err(|error| request::refusal(&error))?;
+        let best = comparison.ranked().into_iter().filter(|row| row.within.is_some()).take(2);
+        let searches = request.wanted.map_or(Vec::new(), |wanted| {
+            best.map(|row| Search::of(&request.question, row.mechanism, wanted)).collect()
+        });
+        let adaptive = request.question.asking == Asking::Adaptively;
+        let crossing = if adaptive { comparison.sparse_weights_from() } else { None };
+        Ok(Self { crossing, assumed: request.assumed, searches, comparison })
+    }
+
+    /// To standard output.
+    pub fn print(&self, format: Format) -> Result<(), Failure> {
+        match format {
+            Format::Text => write(self.to_string().as_bytes())?,
+            Format::Json => line(&self.object())?,
+            Format::Csv => {
+                write(&csv(|writer| self.lines().iter().try_for_each(|line| writer.serialize(line)))?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn lines(&self) -> Vec<Line> {
+        let records = self.comparison.question().records as f64;
+        let line = |row: &Row| Line {
+            mechanism: row.mechanism.name(),
+            verdict: match row.verdict {
+                Verdict::Applicable => "applicable",
+                Verdict::Vacuous => "vacuous",
+                Verdict::NotApplicable => "not-applicable",
+            },
+            holds: self.comparison.holds(row),
+            typical: row.typical,
+            typical_share: row.typical.map(|error| error / records),
+            within: row.within,
+            within_share: row.within.map(|error| error / records),
+            basis: match row.basis {
+                Basis::Theorem => "theorem",
+                Basis::UntilCorrected => "until-corrected",
+                Basis::Prediction => "prediction",
+            },
+            adaptive: row.mechanism.is_adaptive(),
+            epsilon: row.cost.as_ref().map(|cost| cost.epsilon().to_string()),
+            delta: row.cost.as_ref().map(|cost| cost.delta().to_string()),
+            seconds_before: row.effort.map(|effort| effort.once),
+            seconds_each: row.effort.map(|effort| effort.each),
+            bytes: row.effort.map(|effort| effort.bytes),
+            reason: row.reason.clone(),
+            remedy: row.remedy.clone(),
+            found_at: row.mechanism.found_at(),
+        };
+        self.comparison.ranked().into_iter().map(line).collect()
+    }
+
+    fn object(&self) -> Object<'_> {
+        let (comparison, question) = (&self.comparison, self.comparison.question());
+        let name = |row: &Row| row.mechanism.name();
+        Object {
+            schema: SCHEMA,
+            records: question.records,
+            max_support: question.support,
+            queries: question.queries.get(),
+            level: 1.0 - question.beta.get(),
+            epsilon: question.budget.epsilon().to_string(),
+            delta: question.budget.delta().to_string(),
+            neighbours: question.neighbours.to_string(),
+            unit_rows: question.rows_per_unit,
+            adaptive: question.asking == Asking::Adaptively,
+            universe: question.universe,
+            rows_per_key: question.key_multiplicity,
+            largest_count: question.largest_count,
+            largest_answer: question.largest_answer(),
+            assumed: self.assumed,
+            winner: comparison.winner().map(name),
+            runner_up: comparison.runner_up().map(name),
+            lasting: comparison.lasting().map(name),
+            sparse_mw_from_queries: self.crossing.map(|crossing| crossing.queries),
+            sparse_mw_from_support: self.crossing.map(|crossing| crossing.support),
+            mechanisms: self.lines(),
+            searches: &self.searches,
+        }
+    }
+
+    fn best(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let question = self.comparison.question();
+        let Some(winner) = self.comparison.winner() else {
+            let largest = number(question.largest_answer());
+            writeln!(
+                f,
+                "best      nothing: no mechanism keeps all answers closer than {largest}, the most that one can be"
+            )?;
+            return writeln!(f, "          what it would take is said with each below");
+        };
+        let (title, level) = (winner.mechanism.title(), percentage(1.0 - question.beta.get()));
+        writeln!(f, "best      {title}, by `{}`", winner.mechanism.found_at())?;
+        writeln!(f, "          {}", winner.mechanism.strength())?;
+        if let Some(typical) = winner.typical {
+            writeln!(f, "          an answer is typically off by {}", self.error(typical))?;
+        }
+        let within = self.error(winner.within.unwrap_or_default());
+        let all = match question.queries.get() {
+            1 => "it stays".to_owned(),
+            queries => format!("all {queries} answers stay"),
+        };
+        let basis = match winner.basis {
+            Basis::Theorem => "proven",
+            Basis::UntilCorrected => "proven while its corrections last",
+            Basis::Prediction => "predicted from exact variances, not proven",
+        };
+        writeln!(f, "          {all} within {within}, with probability {level}: {basis}")?;
+        if let Some(next) = self.comparison.runner_up() {
+            writeln!(f, "next      {}: {}", next.mechanism.title(), summary(next))?;
+        }
+        let lasting = self.comparison.lasting().filter(|lasting| lasting.mechanism != winner.mechanism);
+        match (question.asking, lasting) {
+            (Asking::Adaptively, Some(lasting)) => {
+                let title = lasting.mechanism.title();
+                writeln!(f, "proven    to the end, whatever is asked: {title}, {}", summary(lasting))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// In records and as a share of them.
+    fn error(&self, error: f64) -> String {
+        let records = self.comparison.question().records as f64;
+        format!("± {} records ({} % of them)", number(error), significant(100.0 * error / records))
+    }
+
+    fn question(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let question = self.comparison.question();
+        let Question { budget, neighbours, rows_per_unit, .. } = question;
+        let queries = match question.queries.get() {
+            1 => "1 query".to_owned(),
+            queries => format!("{queries} queries"),
+        };
+        let how = match question.asking {
+            Asking::Beforehand => "fixed beforehand",
+            Asking::Adaptively => "each of which may depend on the answers before",
+        };
+        let (support, records) = (plural(question.support, "key"), plural(question.records, "record"));
+        writeln!(f, "asked     {queries} of up to {support}, {how}, of {records}")?;
+        if let Some(assumed) = self.assumed {
+            writeln!(f, "assumed   {assumed}")?;
+        }
+        let rows = plural((*rows_per_unit).into(), "record");
+        writeln!(f, "privacy   {budget}, under {neighbours} neighbours, for units of at most {rows}")
+    }
+
+    fn table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ranked = self.comparison.ranked();
+        let of = |verdict| ranked.iter().filter(move |row| row.verdict == verdict);
+        let had: Vec<&&Row> = of(Verdict::Applicable).chain(of(Verdict::Vacuous)).collect();
+        writeln!(
+            f,
+            "\n{:<38} {:>10} {:>11} {:<10} {:<8} {:>7} {:>7} {:>7}",
+            "", "typically", "all within", "", "adaptive", "before", "answer", "memory"
+        )?;
+        for row in had {
+            writeln!(f, "{}", table_row(row).trim_end())?;
+        }
+        writeln!(
+            f,
+            "proven*: while corrections from the data last. ?: not predicted, less than the bound in practice."
+        )?;
+        let largest = number(self.comparison.question().largest_answer());
+        for (at, row) in of(Verdict::Vacuous).enumerate() {
+            if at == 0 {
+                writeln!(
+                    f,
+                    "\nvacuous, since no answer is beyond {largest}: such a bound says nothing. It would say something"
+                )?;
+            }
+            writeln!(f, "  {:<38} {}", row.mechanism.title(), row.remedy.as_deref().unwrap_or_default())?;
+        }
+        not_to_be_had(f, of(Verdict::NotApplicable).copied().collect())
+    }
+
+    fn notes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(Crossing { queries, support }) = self.crossing {
+            writeln!(
+                f,
+                "\nsparse multiplicative weights are for far more: theirs is the least proven bound for queries of {} keys or more,\n\
+                 from {} of such queries on. In practice they err less than their bound says.",
+                number(support as f64),
+                number(queries as f64)
+            )?;
+        }
+        for search in &self.searches {
+            let error = if search.share {
+                format!("{} % of the records", significant(100.0 * search.error))
+            } else {
+                format!("{} records", number(search.error))
+            };
+            writeln!(
+                f,
+                "\nto keep all answers within {error}, all else being as stated, {} needs or allows",
+                search.title
+            )?;
+            let whole = |size: Option<u64>| size.map(|size| number(size as f64));
+            let epsilon = search.least_epsilon.map(|epsilon| epsilon.to_string());
+            let needs =
+                |size: Option<String>| size.map_or("more than was tried".to_owned(), |size| format!("at least {size}"));
+            let allows = |size: Option<String>| size.map_or("not even 1".to_owned(), |size| format!("at most {size}"));
+            if search.share {
+                writeln!(f, "  records   {}", needs(whole(search.least_records)))?;
+            }
+            writeln!(f, "  epsilon   {}", needs(epsilon))?;
+            writeln!(f, "  keys      {}", allows(whole(search.largest_support)))?;
+            writeln!(f, "  queries   {}", allows(whole(search.largest_queries)))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.best(f)?;
+        self.question(f)?;
+        self.table(f)?;
+        self.notes(f)
+    }
+}
+
+/// Those that are missing, by what they are missing for.
+fn not_to_be_had(f: &mut fmt::Formatter<'_>, mut rows: Vec<&Row>) -> fmt::Result {
+    let why = |row: &Row| (row.reason.clone().unwrap_or_default(), row.remedy.clone().unwrap_or_default());
+    rows.sort_by_key(|row| why(row));
+    for together in rows.chunk_by(|one, other| why(one) == why(other)) {
+        let titles: Vec<&str> = together.iter().map(|row| row.mechanism.title()).collect();
+        let (reason, remedy) = why(together[0]);
+        writeln!(f, "\nnot to be had: {}\n  {reason}; it takes {remedy}", titles.join("; "))?;
+    }
+    Ok(())
+}
+
+/// What one mechanism keeps to, in a few words.
+fn summary(row: &Row) -> String {
+    let typical = row.typical.map_or(String::new(), |typical| format!("typically ± {}, ", number(typical)));
+    format!("{typical}all within ± {} ({})", number(row.within.unwrap_or_default()), basis(row.basis))
+}
+
+fn basis(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Theorem => "proven",
+        Basis::UntilCorrected => "proven*",
+        Basis::Prediction => "predicted",
+    }
+}
+
+fn table_row(row: &Row) -> String {
+    let error = |error: Option<f64>| error.map_or("?".to_owned(), |error| format!("± {}", number(error)));
+    let within = if row.verdict == Verdict::Vacuous { "vacuous" } else { basis(row.basis) };
+    let adaptive = if row.mechanism.is_adaptive() { "yes" } else { "no" };
+    let (before, answer, memory) = row
+        .effort
+        .map_or_else(Default::default, |effort| (duration(effort.once), duration(effort.each), size(effort.bytes)));
+    format!(
+        "{:<38} {:>10} {:>11} {within:<10} {adaptive:<8} {before:>7} {answer:>7} {memory:>7}",
+        row.mechanism.title(),
+        error(row.typical),
+        error(row.within),
+    )
+}
+
+/// A size in three digits, and as a power of ten where it has many.
+fn number(value: f64) -> String {
+    match value {
+        _ if value >= 1e7 => {
+            let text = format!("{value:.2e}");
+            let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+            format!("{}e{exponent}", digits.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ if value >= 1000.0 => {
+            let unit = 10f64.powf(value.log10().floor() - 2.0);
+            format!("{:.0}", (value / unit).round() * unit)
+        }
+        _ if value >= 100.0 => format!("{value:.0}"),
+        _ => significant(value),
+    }
+}
+
+/// Two digits of what is small.
+fn significant(value: f64) -> String {
+    if value <= 0.0 {
+        return "0".to_owned();
+    }
+    let digits = (1.0 - value.log10().floor()).clamp(0.0, 12.0) as usize;
+    let text = format!("{value:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// To an order of magnitude.
+fn duration(seconds: f64) -> String {
+    let units = [
+        (86_400.0 * 365.0, "y"),
+        (86_400.0, "d"),
+        (3_600.0, "h"),
+        (60.0, "min"),
+        (1.0, "s"),
+        (1e-3, "ms"),
+        (1e-6, "µs"),
+    ];
+    in_units(seconds, &units, "0 s")
+}
+
+fn size(bytes: f64) -> String {
+    in_units(bytes, &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")], "0 B")
+}
+
+fn in_units(value: f64, units: &[(f64, &str)], none: &str) -> String {
+    // One digit, so that it does not look exact.
+    let magnitude = 10f64.powf(value.max(1e-300).log10().floor());
+    let value = (value / magnitude).round() * magnitude;
+    let unit = units.iter().find(|(unit, _)| value >= *unit * (1.0 - 1e-9));
+    unit.map_or_else(|| none.to_owned(), |(unit, name)| format!("{:.0} {name}", value / unit))
+}

@@ -1,0 +1,83 @@
+//! From arguments to a question. Nothing here reads data.
+
+use super::Arguments;
+use crate::arguments::{beta, budget, neighbours, number, queries, whole, wrong};
+use crate::failure::Failure;
+use tamis::plan::{Asking, Question, QuestionError, Wanted};
+
+/// What was asked, checked as far as single arguments go.
+#[derive(Debug)]
+pub struct Request {
+    pub question: Question,
+    /// What was planned by though it was not said.
+    pub assumed: Option<&'static str>,
+    pub wanted: Option<Wanted>,
+}
+
+impl Request {
+    pub fn check(arguments: &Arguments) -> Result<Self, Failure> {
+        let records = whole("records", &arguments.records, "for example --records 1000000")?;
+        let (key_multiplicity, largest_count) = counts(arguments, records)?;
+        let universe = |text: &String| whole("universe", text, "for example --universe 1e6, or leave it out");
+        let rows_per_unit = whole("unit-rows", &arguments.unit_rows, "for example --unit-rows 1")?;
+        let asking = if arguments.adaptive { Asking::Adaptively } else { Asking::Beforehand };
+        let neither = arguments.rows_per_key.is_none() && arguments.largest_count.is_none();
+        Ok(Self {
+            question: Question {
+                records,
+                support: whole("max-support", &arguments.max_support, "for example --max-support 10000")?,
+                queries: queries(&arguments.queries, "for example --queries 10000")?,
+                beta: beta(&arguments.beta)?,
+                budget: budget(&arguments.epsilon, &arguments.delta)?,
+                neighbours: neighbours(&arguments.neighbours)?,
+                // What is beyond is out of range all the more.
+                rows_per_unit: u32::try_from(rows_per_unit).unwrap_or(u32::MAX),
+                largest_count,
+                key_multiplicity,
+                universe: arguments.universe.as_ref().map(universe).transpose()?,
+                asking,
+                memory: whole("memory", &arguments.memory, "for example --memory 16e9")?,
+            },
+            assumed: neither
+                .then_some("no two records share a key: neither --rows-per-key nor --largest-count was given"),
+            wanted: arguments.error.as_deref().map(wanted).transpose()?,
+        })
+    }
+}
+
+/// ‖x‖²/n and the largest count, each as large as the other allows where it is not given; 1 if neither is.
+fn counts(arguments: &Arguments, records: u64) -> Result<(f64, u64), Failure> {
+    let multiplicity = |text: &String| {
+        number("rows-per-key", text, "for example --rows-per-key 2.5").map(|number| number.to_f64_fast())
+    };
+    let largest =
+        |text: &String| whole("largest-count", text, "for example --largest-count 1 if all keys are distinct");
+    let given = (
+        arguments.rows_per_key.as_ref().map(multiplicity).transpose()?,
+        arguments.largest_count.as_ref().map(largest).transpose()?,
+    );
+    Ok(match given {
+        (None, None) | (Some(1.0), None) => (1.0, 1),
+        (Some(multiplicity), None) => (multiplicity, records),
+        (None, Some(largest)) => (largest as f64, largest),
+        (Some(multiplicity), Some(largest)) => (multiplicity, largest),
+    })
+}
+
+fn wanted(text: &str) -> Result<Wanted, Failure> {
+    const HELP: &str = "for example --error 0.01 for one percent of the records, or --error 500 for records";
+    let error = number("error", text, HELP)?.to_f64_fast();
+    if error <= 0.0 {
+        return Err(wrong("error", format_args!("it must be above 0, got {text}"), HELP));
+    }
+    Ok(if error < 1.0 { Wanted::Share(error) } else { Wanted::Records(error) })
+}
+
+/// A question that makes no sense.
+pub fn refusal(error: &QuestionError) -> Failure {
+    let help = match error {
+        QuestionError::KeyMultiplicity { .. } => "give a larger --largest-count, or a --rows-per-key from 1 up to it",
+        _ => "`tamis plan --help` says what each argument may be",
+    };
+    Failure::input(error, help)
+}

@@ -1,0 +1,343 @@
+//! Which mechanism, and how far off: for public sizes, before anything is spent.
+//!
+//! A [`Question`] states what is public: how many records and queries, how wide the queries, which privacy. A [`Comparison`] has a
+//! [`Row`] for every mechanism of this workspace that could answer it, and says which is best.
+//!
+//! ```
+//! use tamis::noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries};
+//! use tamis::plan::{Asking, Comparison, Mechanism, Question, Verdict};
+//! let question = Question {
+//!     records: 1_000_000,
+//!     support: 10_000,
+//!     queries: Queries::new(1_000_000)?,
+//!     beta: Beta::new(0.05)?,
+//!     budget: Budget::approximate(Epsilon::new(1.0)?, Delta::new(1e-9)?),
+//!     neighbours: Neighbours::AddRemove,
+//!     rows_per_unit: 1,
+//!     largest_count: 1, // no two records have one key
+//!     key_multiplicity: 1.0,
+//!     universe: None,
+//!     asking: Asking::Beforehand,
+//!     memory: 1 << 34,
+//! };
+//! let comparison = Comparison::of(&question)?;
+//! let winner = comparison.winner().unwrap();
+//! assert_eq!(winner.mechanism, Mechanism::Projection);
+//! assert!((165.0..172.0).contains(&winner.typical.unwrap()));
+//! // Noise for each of a million answers is more than a list of 10 000 keys can hold.
+//! assert_eq!(comparison.row(Mechanism::GaussianPerQuery).verdict, Verdict::Vacuous);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Figures
+//! All of them are what the mechanism's own plan says, for an answer to m keys of k, in records:
+//!
+//! - [typical](Row::typical): the root of the mean square of one answer's error. Predicted as if each key of the data had `key_multiplicity` records
+//!   and the keys asked for were in the data, as far as it has so many. None where only a worst case is known (multiplicative weights,
+//!   whose errors in practice are well below their bound).
+//! - [within](Row::within): what all k answers keep at once but for a probability β. [`Basis`] says whether that is a theorem, a theorem
+//!   until corrections are used up, or a prediction.
+//! - [effort](Row::effort): time and memory, to an order of magnitude, by the [figures below](#effort).
+//!
+//! # Verdicts
+//! No answer is beyond min(n, m·largest count), the [largest answer](Question::largest_answer). What is within as much is within it of
+//! anything: [`Verdict::Vacuous`]. [`Row::remedy`] says which ε or n would do, found by asking the same plan again.
+//!
+//! # The best
+//! Of those that are not vacuous, the least of what all answers are [within](Row::within); if each query may depend on the answers before
+//! it ([`Asking::Adaptively`]), of those whose bound holds then. (Not the least typical error: that of histograms rests on keys being alike,
+//! and says nothing of rare keys.) Where all are vacuous there is no [winner](Comparison::winner).
+//! A [guarded release](Mechanism::GuardedRelease) holds for adaptive queries while its corrections last, and an adversary may use
+//! them up; [`Comparison::lasting`] is the best of those that hold to the end.
+//!
+//! # Effort
+//! Orders of magnitude, of one thread, from the tables of `benches/README.md`, rounded: 100 ns for a key looked up in a table that no cache
+//! holds, 50 ns for a key's sparse signs (each entry), 4 ns for 64 dense signs of a key, 10 ns for a draw of noise, 15 ns for an element of a
+//! universe that a dense vector goes through, 1 ns for a word of the generator or a step of ALP. Reading the records comes on top, the same
+//! for all. Memory is of what answers are given from; where
+//! weights learn, of as many keys as they may have to learn.
+//!
+//! # Deliberately absent
+//! MWEM and SmallDB: for universes of some thousand elements at most, and without bounds that compare here.
+
+mod effort;
+mod inverse;
+mod mechanism;
+
+pub use effort::Effort;
+pub use inverse::Wanted;
+pub use mechanism::{Basis, Mechanism};
+
+use mechanism::{Promise, Refusal};
+use rayon::prelude::*;
+use tamis_noise::{Beta, Budget, Neighbours, Queries};
+
+/// Everything that is public, and that a mechanism is chosen by. Nothing here has a default.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// n: how many records, exactly under substitution, where it is public; else an upper bound.
+    pub records: u64,
+    /// m: the most keys that a query has.
+    pub support: u64,
+    /// k: how many queries.
+    pub queries: Queries,
+    /// β: with which probability bounds may fail.
+    pub beta: Beta,
+    /// What may be spent.
+    pub budget: Budget,
+    /// Which data sets must be hard to tell apart.
+    pub neighbours: Neighbours,
+    /// L: how many records a unit of privacy has at most.
+    pub rows_per_unit: u32,
+    /// The most records that one key has, if that is public; else `records`. 1: all keys are distinct.
+    pub largest_count: u64,
+    /// How many records a key has on the average over records, ‖x‖₂²/n.
+    pub key_multiplicity: f64,
+    /// How many elements there may be, if all of them can be listed.
+    pub universe: Option<u64>,
+    /// How the queries come.
+    pub asking: Asking,
+    /// How many bytes of memory there are, for a universe that is held whole or ALP's bits.
+    pub memory: u64,
+}
+
+/// How queries come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asking {
+    /// All are fixed before any answer is seen, or chosen without looking at answers.
+    Beforehand,
+    /// Each may depend on the answers before it.
+    Adaptively,
+}
+
+/// A question that makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum QuestionError {
+    /// A size outside its range.
+    #[error("the {name} must be from 1 to {most}, got {given}")]
+    Size {
+        /// Which.
+        name: &'static str,
+        /// As given.
+        given: u64,
+        /// The largest.
+        most: u64,
+    },
+    /// An average beyond the largest.
+    #[error("the records of a key on the average must be from 1 to those of the largest key, {largest}, got {given}")]
+    KeyMultiplicity {
+        /// As given.
+        given: String,
+        /// Its bound.
+        largest: u64,
+    },
+}
+
+impl Question {
+    /// Most records: 2⁴⁰.
+    pub const MAX_RECORDS: u64 = 1 << 40;
+    /// Most keys of a query: 2⁴⁰.
+    pub const MAX_SUPPORT: u64 = 1 << 40;
+
+    /// The most that an answer can be: all records, or those of m keys of the largest count.
+    pub fn largest_answer(&self) -> f64 {
+        self.records.min(self.support.saturating_mul(self.largest_count)) as f64
+    }
+
+    fn check(&self) -> Result<(), QuestionError> {
+        let size = |name, given, most| {
+            if (1..=most).contains(&given) { Ok(()) } else { Err(QuestionError::Size { name, given, most }) }
+        };
+        size("number of records", self.records, Self::MAX_RECORDS)?;
+        size("number of keys of a query", self.support, Self::MAX_SUPPORT)?;
+        size("number of rows of a unit", self.rows_per_unit.into(), 1_000_000)?;
+        size("number of records of the largest key", self.largest_count, self.records)?;
+        size("number of elements of the universe", self.universe.unwrap_or(1), u64::MAX)?;
+        if (1.0..=self.largest_count as f64).contains(&self.key_multiplicity) {
+            return Ok(());
+        }
+        let (given, largest) = (self.key_multiplicity.to_string(), self.largest_count);
+        Err(QuestionError::KeyMultiplicity { given, largest })
+    }
+
+    /// How many keys the data has, if all have `key_multiplicity` records.
+    fn keys(&self) -> f64 {
+        (self.records as f64 / self.key_multiplicity).max(1.0)
+    }
+}
+
+/// What is to be thought of a mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It answers the question.
+    Applicable,
+    /// Its bound reaches the largest answer: it says nothing.
+    Vacuous,
+    /// It cannot be had.
+    NotApplicable,
+}
+
+/// What a mechanism would do for a question. Errors are in records.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Which.
+    pub mechanism: Mechanism,
+    /// What is to be thought of it.
+    pub verdict: Verdict,
+    /// The root of the mean square of one answer's error, where it can be predicted.
+    pub typical: Option<f64>,
+    /// What all k answers are within but for β; none if it is not applicable.
+    pub within: Option<f64>,
+    /// What that rests on.
+    pub basis: Basis,
+    /// What it would spend; none if it is not applicable.
+    pub cost: Option<Budget>,
+    /// Time and memory; none if it is not applicable.
+    pub effort: Option<Effort>,
+    /// Why it is vacuous or not applicable, in a sentence.
+    pub reason: Option<String>,
+    /// What would make it meaningful.
+    pub remedy: Option<String>,
+}
+
+impl Row {
+    fn of(mechanism: Mechanism, question: &Question) -> Self {
+        match mechanism.promise(question) {
+            Ok(promise) => Self::kept(mechanism, question, promise),
+            Err(Refusal { reason, remedy }) => Self {
+                mechanism,
+                verdict: Verdict::NotApplicable,
+                typical: None,
+                within: None,
+                basis: mechanism.basis(),
+                cost: None,
+                effort: None,
+                reason: Some(reason),
+                remedy: Some(remedy),
+            },
+        }
+    }
+
+    fn kept(mechanism: Mechanism, question: &Question, promise: Promise) -> Self {
+        let largest = question.largest_answer();
+        let vacuous = !promise.says_something(question);
+        let reason = vacuous.then(|| format!("± {:.0} says nothing: no answer is beyond {largest:.0}", promise.within));
+        Self {
+            mechanism,
+            verdict: if vacuous { Verdict::Vacuous } else { Verdict::Applicable },
+            typical: promise.typical,
+            within: Some(promise.within),
+            basis: mechanism.basis(),
+            cost: Some(promise.cost),
+            effort: Some(promise.effort),
+            reason,
+            remedy: vacuous.then(|| inverse::remedy(mechanism, question)),
+        }
+    }
+
+    /// What it is compared by: see the [module](self#the-best).
+    fn figure(&self) -> f64 {
+        self.within.unwrap_or(f64::INFINITY)
+    }
+}
+
+/// Every mechanism beside the others.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    question: Question,
+    /// In the order of [`Mechanism::ALL`].
+    rows: Vec<Row>,
+}
+
+/// From where on the bound of sparse weights is less than those of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crossing {
+    /// k: with fewer queries noise for each answer has the lesser bound.
+    pub queries: u64,
+    /// m: with fewer keys in a query the projection's theorem or the perceptron has.
+    pub support: u64,
+}
+
+impl Comparison {
+    /// Asks every mechanism's plan.
+    ///
+    /// # Errors
+    /// If a size is out of range.
+    pub fn of(question: &Question) -> Result<Self, QuestionError> {
+        question.check()?;
+        let rows = Mechanism::ALL.into_par_iter().map(|mechanism| Row::of(mechanism, question)).collect();
+        Ok(Self { question: question.clone(), rows })
+    }
+
+    /// What was asked.
+    pub fn question(&self) -> &Question {
+        &self.question
+    }
+
+    /// Of one mechanism.
+    pub fn row(&self, mechanism: Mechanism) -> &Row {
+        // Cannot fail: there is a row for each.
+        self.rows.iter().find(|row| row.mechanism == mechanism).expect("a row for every mechanism")
+    }
+
+    /// All of them, the best first: those that answer the question, then bounds that do not hold for adaptive queries if such are asked, then
+    /// what is vacuous, then what is not applicable.
+    pub fn ranked(&self) -> Vec<&Row> {
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        let class = |row: &Row| match row.verdict {
+            Verdict::Applicable if self.holds(row) => 0,
+            Verdict::Applicable => 1,
+            Verdict::Vacuous => 2,
+            Verdict::NotApplicable => 3,
+        };
+        rows.sort_by(|one, other| class(one).cmp(&class(other)).then(one.figure().total_cmp(&other.figure())));
+        rows
+    }
+
+    /// Whether what a row says holds for queries that come as they do here.
+    pub fn holds(&self, row: &Row) -> bool {
+        self.question.asking == Asking::Beforehand || row.mechanism.is_adaptive()
+    }
+
+    /// The best, if any says something.
+    pub fn winner(&self) -> Option<&Row> {
+        self.answering().next()
+    }
+
+    /// The second best.
+    pub fn runner_up(&self) -> Option<&Row> {
+        self.answering().nth(1)
+    }
+
+    /// The best by a theorem that holds for all k queries, however they are chosen.
+    pub fn lasting(&self) -> Option<&Row> {
+        let lasting = |row: &&Row| row.mechanism.is_adaptive() && row.basis == Basis::Theorem;
+        self.rows
+            .iter()
+            .filter(|row| row.verdict == Verdict::Applicable)
+            .filter(lasting)
+            .min_by(|one, other| one.figure().total_cmp(&other.figure()))
+    }
+
+    /// From where on the bound of [sparse weights](Mechanism::SparseWeights) is the least that is proven to the end, all else being as
+    /// stated: first the keys that a query must have, then, for such queries, how many there must be. None if it never is.
+    pub fn sparse_weights_from(&self) -> Option<Crossing> {
+        let least = |question: &Question, others: &[Mechanism]| {
+            let bound = |&other: &Mechanism| question.within(other).unwrap_or(f64::INFINITY);
+            let others = others.iter().map(bound).fold(f64::INFINITY, f64::min);
+            question.within(Mechanism::SparseWeights).is_some_and(|bound| bound <= others)
+        };
+        let support = self
+            .question
+            .least_support(|question| least(question, &[Mechanism::DenseProjection, Mechanism::Perceptron]))?;
+        let wide = Question { support, ..self.question.clone() };
+        let queries =
+            wide.least_queries(|question| least(question, &[Mechanism::GaussianPerQuery, Mechanism::LaplacePerQuery]))?;
+        Some(Crossing { queries, support })
+    }
+
+    fn answering(&self) -> impl Iterator<Item = &Row> {
+        self.ranked().into_iter().filter(move |row| row.verdict == Verdict::Applicable && self.holds(row))
+    }
+}
