@@ -183,7 +183,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let outcome = watch(&request, &run, rows, &source, &mut report, &mut rng);
     let mut run = lock(&run);
     let outcome = outcome.and(run.end());
-    if SIGNALLED.load(Relaxed) {
+    // A failure that came first is still said.
+    if outcome.is_ok() && SIGNALLED.load(Relaxed) {
         std::process::exit(INTERRUPTED);
     }
     report.account(run.answered);
