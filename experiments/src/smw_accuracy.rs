@@ -214,6 +214,7 @@ pub fn experiment() -> Experiment<Case> {
          keys from 10⁶ records: 0.51 of them with the papers' constants, 0.11 with ours; if all keys are distinct, 0.017 with a \
          perceptron, and 0.0035 with a guarded release and 10 corrections.",
     )
+    .subject("sessions: how far off in every mode, how many corrections, who wins on real people, an attack")
     .sweep(sweep::sweep)
     .trials(|case, _| case.trials)
     .cost(|case| case.play().map_or(1, |play| play.stated.queries * play.stated.support))
@@ -317,6 +318,7 @@ fn plots(experiment: Experiment<Case>) -> Experiment<Case> {
         .plot(
             Plot::new("promise", "n", "guaranteed error (share of the records)")
                 .only("part", "promise")
+                .x_label("n (records)")
                 .split_by("mode")
                 .log_x()
                 .log_y()
@@ -325,6 +327,8 @@ fn plots(experiment: Experiment<Case>) -> Experiment<Case> {
         .plot(
             Plot::new("people", "k", "mean error (people)")
                 .only("part", "people")
+                .x_label("k (queries)")
+                .in_brief()
                 .split_by("mode")
                 .log_x()
                 .log_y()
