@@ -101,3 +101,14 @@ fn what_was_invented_is_missed() {
     let page = format!("`Plan::tight`, `{}`, `--flag`, `noise/tests/stability.rs`", invented.join("`, `"));
     assert_eq!(names.missing_from(&page), invented);
 }
+
+/// No line of text is there twice, as after a careless merge; rows and headings of tables are not text.
+#[test]
+fn nothing_is_said_twice() {
+    for name in ["PAPERS.md", "LIMITS.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+        let page = page(name);
+        let mut seen = BTreeSet::new();
+        let twice = page.lines().filter(|line| line.len() > 60 && !seen.insert(*line));
+        assert_eq!(twice.collect::<Vec<_>>(), [""; 0], "{name}");
+    }
+}
