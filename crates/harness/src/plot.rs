@@ -64,7 +64,8 @@ const GREY: RGBColor = RGBColor(90, 90, 90);
 const SIZE: (u32, u32) = (860, 480);
 
 /// Length and gap of the dashes of a line: another number than there are colours, so that the same pair comes late.
-const DASHES: [Option<(u32, u32)>; 6] = [None, Some((10, 5)), Some((3, 4)), Some((18, 5)), Some((6, 10)), Some((1, 6))];
+const DASHES: [Option<(u32, u32)>; 6] =
+    [None, Some((10, 5)), Some((3, 4)), Some((18, 5)), Some((6, 10)), Some((12, 2))];
 
 /// The outlines of points, around the origin, and whether they are filled: full ones and open ones by turns, so that
 /// those that coincide are seen. The first, a circle, has none.

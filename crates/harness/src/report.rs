@@ -21,7 +21,7 @@ figure{margin:0;overflow-x:auto}figure svg{display:block;width:100%;min-width:34
 summary{cursor:pointer;margin:1rem 0}code{display:inline-block;max-width:100%;overflow-x:auto;white-space:nowrap;vertical-align:bottom;font-size:.875em}\
 @media print{@page{size:A4 landscape;margin:12mm}:root{--page:#fff;--text:#000;--faint:#444;--line:#bbb;--holds:#00664a;--inconclusive:#855700;--fails:#b00020}\
 body{font-size:10pt;max-width:none;margin:0;padding:0}h2{break-before:page;border:0;margin:0}table{font-size:6.5pt}th,td{padding:.1rem .3rem}\
-figure,tr{break-inside:avoid}.figures{grid-template-columns:1fr 1fr}figure svg{min-width:0}.wide,figure{overflow:visible}details{display:none}}";
+figure,tr{break-inside:avoid}.figures{grid-template-columns:1fr 1fr}figure svg{min-width:0}.wide,figure{overflow:visible}details,figcaption{display:none}}";
 
 /// The page.
 pub(crate) fn report(outcomes: &[Outcome], options: &Options) -> String {
