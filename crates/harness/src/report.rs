@@ -14,7 +14,7 @@ body{font:16px/1.5 system-ui,sans-serif;max-width:84rem;margin:2rem auto;padding
 p,li{max-width:50rem;overflow-wrap:break-word}a{color:inherit}h1,h2{line-height:1.2}h2{margin-top:3.5rem;border-top:1px solid var(--line);padding-top:1.5rem}\
 .faint,figcaption{color:var(--faint);font-size:.875rem}.holds{color:var(--holds)}.inconclusive{color:var(--inconclusive)}.fails{color:var(--fails);font-weight:bold}\
 .wide{overflow-x:auto;margin:1rem 0}table{border-collapse:collapse;font-size:.8125rem;line-height:1.35}\
-th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;white-space:nowrap}th{vertical-align:bottom;white-space:normal}.facts td{white-space:normal;overflow-wrap:anywhere}\
+th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;white-space:nowrap}th{vertical-align:bottom;white-space:normal}.rows tr>:last-child{position:sticky;right:0;background:var(--page)}.facts td{white-space:normal;overflow-wrap:anywhere}\
 .number{text-align:right;font-variant-numeric:tabular-nums}\
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,34rem),1fr));gap:1rem;margin:1rem 0}\
 figure{margin:0;overflow-x:auto}figure svg{display:block;width:100%;min-width:34rem;max-width:54rem;height:auto;background:#fff}\

@@ -146,11 +146,12 @@ impl Table {
         text.join("|\n") + "|\n"
     }
 
-    /// An HTML table that scrolls by itself where it is too wide; a verdict becomes the class of its cell.
+    /// An HTML table that scrolls by itself where it is too wide, with its last column in sight; a verdict becomes the
+    /// class of its cell.
     pub(crate) fn html(&self) -> String {
         let class = |column: usize| if self.is_numeric(column) { " class=\"number\"" } else { "" };
         let classes: Vec<&str> = (0..self.columns.len()).map(class).collect();
-        let mut text = "<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>".to_owned();
+        let mut text = "<div class=\"wide rows\" tabindex=\"0\"><table>\n<thead><tr>".to_owned();
         for (class, column) in classes.iter().zip(&self.columns) {
             text += &format!("<th{class}>{}</th>", escape(&column.name));
         }
