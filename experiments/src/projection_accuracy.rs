@@ -19,10 +19,10 @@
 //! | `over m`, `over n`, `over T` | growth: √m; as a share of n 1/n at T = 2²⁰, where noise is most of the error, 1/√n at 2¹⁰, and none at 2¹³ under one heavy key; with T down to the noise |
 //! | `keys` | neither the size of the universe nor the length of keys matters |
 //! | `noise` | the same budget by other noise and other signs, the paper's among them |
-//! | `short lists` | the largest of k errors of few keys each against what the plan predicts for all |
 //! | `theorem` | the largest of k errors against the guarantee |
 //! | `per list` | instead, noise of its own for each of k lists |
 //! | `frontier` | lists so long that the guarantee says nothing any more |
+//! | `short lists` | the largest of k errors of few keys each against what the plan predicts for all |
 
 mod sweep;
 mod world;
