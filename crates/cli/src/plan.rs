@@ -25,7 +25,7 @@ Examples:
         --neighbours add-remove --error 0.01 --plot plan.svg
 
 What the figures are. \"typically\" is the root of the mean square of one answer's error, where it can be predicted: as if all keys \
-had --rows-per-key records and lists named keys that occur. \"all within\" is what all --queries answers keep at once, but \
+had --rows-per-key records and lists named keys that occur; of a session that learns, before it has learned anything. \"all within\" is what all --queries answers keep at once, but \
 for the probability --beta. \"proven\": a theorem. \"proven*\": a theorem for as long as a guarded session has corrections left. \
 \"predicted\": by the rule of a release's intervals, from exact variances.
 

@@ -269,10 +269,12 @@ impl Report {
         for row in had {
             writeln!(f, "{}", table_row(row).trim_end())?;
         }
-        writeln!(
-            f,
-            "proven*: while corrections from the data last. ?: not predicted, less than the bound in practice."
-        )?;
+        let unpredicted = if ranked.iter().any(|row| row.within.is_some() && row.typical.is_none()) {
+            " ?: not predicted, less than the bound in practice."
+        } else {
+            ""
+        };
+        writeln!(f, "proven*: while corrections from the data last.{unpredicted}")?;
         let largest = number(self.comparison.question().largest_answer());
         for (at, row) in of(Verdict::Vacuous).enumerate() {
             if at == 0 {
