@@ -271,8 +271,7 @@ pub fn experiment() -> Experiment<Case> {
     .column("after the last", |_, sample| after_the_last(sample))
     .column("µs a query", |case, sample| (case.part == Part::Time).then(|| sample.quantile("microseconds", 0.5)))
     .check("within the promise", |case, sample| {
-        let is_promised = !matches!(case.part, Part::Class { engine: Engine::Release, .. });
-        case.promised().filter(|_| is_promised).map(|promised| rarely_above(sample, "worst", promised, BETA))
+        case.promised().map(|promised| rarely_above(sample, "worst", promised, BETA))
     })
     .check_all("records needed grow with d as ln d", |table| {
         flat(&table.only("k", 8u64).numbers("over the theorem's"), 1.1)

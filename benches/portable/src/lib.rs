@@ -4,6 +4,8 @@
 
 #[path = "../../../crates/noise/src/budget.rs"]
 mod budget;
+#[path = "../../../crates/noise/src/coins.rs"]
+mod coins;
 #[path = "../../../crates/noise/src/composition/mod.rs"]
 pub mod composition;
 #[path = "../../../crates/noise/src/discrete_gaussian.rs"]
@@ -22,7 +24,7 @@ mod logarithm;
 mod mechanisms;
 #[path = "../../../crates/noise/src/parameters.rs"]
 mod parameters;
-#[path = "../../../crates/noise/src/selection.rs"]
+#[path = "../../../crates/noise/src/selection/mod.rs"]
 mod selection;
 #[path = "../../../crates/noise/src/sparse_vector/mod.rs"]
 pub mod sparse_vector;
@@ -41,4 +43,4 @@ pub use mechanisms::{GaussianMechanism, LaplaceMechanism};
 pub use parameters::{
     Beta, Delta, Epsilon, Hits, Neighbours, ParameterError, Queries, Scale, Sensitivity, StreamKind, Variance,
 };
-pub use selection::NoisyMax;
+pub use selection::{ExponentialMechanism, NoisyMax, PermuteAndFlip, TopByIteration};

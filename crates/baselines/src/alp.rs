@@ -1,18 +1,20 @@
-//! ALP: counts of single keys over a universe that nobody lists, with pure privacy: right where single keys are looked up.
+//! ALP: counts of single keys over a universe that nobody lists, with pure privacy: right where single keys are looked
+//! up.
 //!
 //! # The release
-//! One table z of S bits. A key u of x records sets the bits at its first y levels, at the places h(u, 1) … h(u, y), where y is x/γ rounded
-//! at random, up or down, so that its mean is x/γ; bits that two keys set are set once. Then each bit of the table is flipped with
-//! probability p = 1/(α + 2), and the table is published with the key of h. (Aumüller, Lebeda, Pagh 2021, Algorithm 1; the table that all
-//! levels share is from OpenDP's variant.)
+//! One table z of S bits. A key u of x records sets the bits at its first y levels, at the places h(u, 1) … h(u, y),
+//! where y is x/γ rounded at random, up or down, so that its mean is x/γ; bits that two keys set are set once. Then
+//! each bit of the table is flipped with probability p = 1/(α + 2), and the table is published with the key of h.
+//! (Aumüller, Lebeda, Pagh 2021, Algorithm 1; the table that all levels share is from OpenDP's variant.)
 //!
-//! A key is looked up by walking up its levels: f(n) = Σ over levels 1 ..= n of +1 for a bit that is set and −1 for one that is not. Up to y
-//! it rises, then it falls; the estimate is γ times the place of its **first** maximum (their Algorithm 2 takes the mean of all: the first
-//! errs less on keys that do not occur, of which lists over large universes mostly consist).
+//! A key is looked up by walking up its levels: f(n) = Σ over levels 1 ..= n of +1 for a bit that is set and −1 for one
+//! that is not. Up to y it rises, then it falls; the estimate is γ times the place of its **first** maximum (their
+//! Algorithm 2 takes the mean of all: the first errs less on keys that do not occur, of which lists over large
+//! universes mostly consist).
 //!
 //! # Privacy
-//! A release is ε-private, the plan's [cost](AlpPlan::cost), for its neighbours and units of at most L rows. γ is the least number of
-//! records from 1 on with
+//! A release is ε-private, the plan's [cost](AlpPlan::cost), for its neighbours and units of at most L rows. γ is the
+//! least number of records from 1 on with
 //!
 //! ```text
 //! 1 + α/γ ≤ e^ε₀,    ε₀ = ε/L for add-remove and ε/(2L) for substitute neighbours,
@@ -20,49 +22,54 @@
 //!
 //! rounded up to units of 2⁻²⁰ records.
 //!
-//! *Proof.* A unit moves the histogram by at most L or 2L steps of one record each; so it is enough that one record more at one key u
-//! changes the probability of no table by a factor of more than e^ε₀, either way. Fix h, and how the others were rounded. Let g(y) be
-//! the probability of the table if u sets its first y levels. g(y + 1) and g(y) differ by whether one bit is set before the flips, if another key
-//! has not set it anyway, so one is at most (1 − p)/p = 1 + α times the other. With x/γ = y + r the probability is
-//! P = (1 − r)·g(y) + r·g(y + 1), and with one record more P' is the same at x/γ + 1/γ, where 1/γ ≤ 1.
+//! *Proof.* A unit moves the histogram by at most L or 2L steps of one record each; so it is enough that one record
+//! more at one key u changes the probability of no table by a factor of more than e^ε₀, either way. Fix h, and how the
+//! others were rounded. Let g(y) be the probability of the table if u sets its first y levels. g(y + 1) and g(y) differ
+//! by whether one bit is set before the flips, if nothing else sets it anyway, so one is at most (1 − p)/p = 1 + α
+//! times the other. With x/γ = y + r the probability is P = (1 − r)·g(y) + r·g(y + 1), and with one record more P' is
+//! the same at x/γ + 1/γ, where 1/γ ≤ 1.
 //!
-//! - *Within one level*, |P' − P| = |g(y + 1) − g(y)|/γ ≤ α·min(g(y), g(y + 1))/γ, and both P and P' are at least that minimum. So each is
-//!   at most 1 + α/γ times the other.
-//! - *Across one*, with a + b = 1/γ, P = a·g(y) + (1 − a)·g(y + 1) and P' = (1 − b)·g(y + 1) + b·g(y + 2). So P' ≤ (1 + bα)·g(y + 1)
-//!   and P ≥ (1 − aα/(1 + α))·g(y + 1), and (1 + bα) ≤ (1 + α/γ)·(1 − aα/(1 + α)) just if a + b ≤ 1. The other way by symmetry. ∎
+//! - *Within one level*, |P' − P| = |g(y + 1) − g(y)|/γ ≤ α·min(g(y), g(y + 1))/γ, and both P and P' are at least that
+//!   minimum. So each is at most 1 + α/γ times the other.
+//! - *Across one*, with a + b = 1/γ, P = a·g(y) + (1 − a)·g(y + 1) and P' = (1 − b)·g(y + 1) + b·g(y + 2). So P' ≤ (1 +
+//!   bα)·g(y + 1) and P ≥ (1 − aα/(1 + α))·g(y + 1), and (1 + bα) ≤ (1 + α/γ)·(1 − aα/(1 + α)) just if a + b ≤ 1. The
+//!   other way by symmetry. ∎
 //!
-//! Random rounding is what carries the first case: rounded to the nearest level, one record could move a whole one, a factor of 1 + α.
-//! The paper takes real values and 1 + qα/γ' ≤ e^(qε) for every q, thus γ' = α/ε; whole records allow γ = α/(e^ε − 1), which at ε = 1 is
-//! 1.7 times less noise. Levels beyond the stated largest count are not set, which is what rounding the lesser count would have given.
-//! How good h is does not matter here: the proof is for every h.
+//! Random rounding is what carries the first case: rounded to the nearest level, one record could move a whole one, a
+//! factor of 1 + α. The paper's values are real: a change by any q ≤ 1 costs a factor of 1 + qα/γ, which is at most
+//! e^(qε) for all of them from γ = α/ε on. Whole records allow γ = α/(e^ε − 1), which at ε = 1 is 1.7 times less error.
+//! Levels beyond the stated largest count are not set, which is what rounding the lesser of the two counts would have
+//! given. How good h is does not matter here: the proof is for every h.
 //!
 //! # Exact
-//! 1/p is a power of two, 2^j: a word of flips is the AND of j words of the generator. Random rounding is ⌊(x + U)/γ⌋ in integers, with U
-//! uniform below γ by rejection. Only γ comes from a float, rounded up by more than its error.
+//! 1/p is a power of two, 2^j: a word of flips is the AND of j words of the generator. Random rounding is ⌊(x + U)/γ⌋
+//! in integers, with U uniform below γ by rejection. Only γ comes from a float, rounded up by more than its error.
 //!
 //! # Accuracy
-//! Not unbiased: a key that does not occur has an estimate of at least 0. Up to rounding it errs by levels whose law does not depend on the count
-//! where that is some levels: the expected magnitude is 3.4 records at ε = 1, and 1.05 at a count of 0, **all of it upward**, so that
-//! over a list of m keys it adds up to m (for small ε, 5.6/ε and 1.7/ε). [`error_of_key`](AlpPlan::error_of_key) computes bias and mean square; the
-//! [bound](AlpPlan::guarantee) is a theorem if h is random:
+//! Not unbiased: a key that does not occur has an estimate of at least 0. From some levels on the error hardly depends
+//! on the count: its expected magnitude is about 3.5 records at ε = 1, and 5.5/ε for small ε. At a count of 0 it is
+//! about 1, and 1.6/ε, **all of it upward**, so that over a list of m such keys it adds up to m.
+//! [`error_of_key`](AlpPlan::error_of_key) computes bias and mean square; the [bound](AlpPlan::guarantee) is a theorem
+//! if h is random:
 //!
-//! *Bound.* Let every bit beyond y be set with probability p' at most, collisions included. That the maximum is at least s levels above y
-//! needs a sum of s or more steps, each +1 with probability p', that is not negative; that it is s levels below a sum of as many, each +1 with
-//! probability 1 − p, that is not positive. By Chernoff's method a sum of i steps is so with probability at most cⁱ, c = 2√(p'(1 − p')),
-//! hence
+//! *Bound.* Let every bit beyond y be set with probability p' at most, collisions included. That the maximum is at
+//! least s levels above y needs a sum of s or more steps, each +1 with probability p', that is not negative; that it is
+//! s levels below a sum of as many, each +1 with probability 1 − p, that is not positive. By Chernoff's method a sum of
+//! i steps is so with probability at most cⁱ, c = 2√(p'(1 − p')), hence
 //!
 //! ```text
 //! P(|error| > γ·s) ≤ 2·c^s/(1 − c),    and all of k lists of m keys are within m·γ·s with probability 1 − km·2·c^s/(1 − c).
 //! ```
 //!
-//! p' is taken at twice the expected share of set bits. That h is random is an assumption: places of a key are the SplitMix64 stream
-//! (Steele, Lea, Flood 2014) that starts at SipHash-2-4 of its fingerprint; any 256 levels in a row have different places by
-//! construction.
+//! p' is taken at twice the expected share of set bits. That h is random is an assumption: places of a key are the
+//! SplitMix64 stream (Steele, Lea, Flood 2014) that starts at SipHash-2-4 of its fingerprint; any 256 levels in a row
+//! have different places by construction.
 //!
 //! # Cost
-//! A release takes about j words of the generator for each 64 bits of the table, which has 32 to 64 bits for each level that all
-//! records together reach (n/γ), and a few nanoseconds for each of those levels. A look-up takes as many steps as the key has levels, and
-//! some 80 more. Time and the number of words drawn depend on the data; the flips are drawn first.
+//! A release takes about j words of the generator for each 64 bits of the table, which has 32 to 64 bits for each level
+//! that all records together reach (n/γ), and a few nanoseconds for each of those levels. A look-up takes as many steps
+//! as the key has levels, and some 45 more. Time and the number of words drawn depend on the data; the flips are drawn
+//! first.
 //!
 //! | paper | here | unit |
 //! | ----- | ---- | ---- |
@@ -72,8 +79,8 @@
 //! | s     | S, [`AlpPlan::bits`] | bits |
 //!
 //! # References
-//! - M. Aumüller, C. J. Lebeda, R. Pagh, *Differentially private sparse vectors with low error, optimal space, and fast access*, CCS
-//!   2021.
+//! - M. Aumüller, C. J. Lebeda, R. Pagh, *Differentially private sparse vectors with low error, optimal space, and fast
+//!   access*, CCS 2021.
 
 use crate::BaselineError;
 use crate::units::{KeyError, check_data, check_rows, in_records};
@@ -93,7 +100,7 @@ use tamis_queries::{Fingerprint, Histogram, SparseQuery};
 /// let plan = AlpPlan::new(&budget, Neighbours::AddRemove, 1, 1_000_000, 1_000)?;
 /// assert_eq!((plan.flip_probability(), plan.bits()), (0.125, 1 << 24));
 /// assert!((plan.step() - 6.0 / 1.0f64.exp_m1()).abs() < 1e-5); // α/(e − 1)
-/// assert!(plan.predicted_error(1, 500) < 6.0 && plan.predicted_error(10_000, 0) > 10_000.0);
+/// assert!(plan.predicted_error(1, 500) < 6.0 && plan.predicted_error(10_000, 0) > 9_000.0); // it all adds up
 ///
 /// let table = Histogram::builder().add(Fingerprint::raw(1), 400)?.build();
 /// let mut rng = StdRng::seed_from_u64(1); // a release takes its generator from the operating system
@@ -146,18 +153,20 @@ const LEAST_BITS_EXPONENT: u32 = 12;
 /// log₂ of its largest: 1 GiB.
 const MOST_BITS_EXPONENT: u32 = 33;
 
-/// How far below its maximum f may fall before the walk ends: it comes back with a probability below (p'/(1 − p'))^64.
-const GIVE_UP: i64 = 64;
+/// How far below its maximum f may fall before the walk ends: it comes back with probability (p'/(1 − p'))³², below
+/// 10⁻²¹ where p' is below 0.18, as it is if there are no more records than stated.
+const GIVE_UP: i64 = 32;
 
 impl AlpPlan {
-    /// For tables of up to `records` records, of which a key has up to `largest_count`: both stated, public, and nothing that
-    /// privacy rests on. With more records estimates are too large, and of a key with more than `largest_count` no more is found.
+    /// For tables of up to `records` records, of which a key has up to `largest_count`: both stated, public, and
+    /// nothing that privacy rests on. With more records estimates are too large, and of a key with more than
+    /// `largest_count` no more is found.
     ///
     /// δ is not spent.
     ///
     /// # Errors
-    /// If L is not from 1 to 1 000 000, a size is not from 1 to 2⁴⁰ (that of a key: to `records`), γ is beyond 2⁴⁰ records, or the table
-    /// would have more than 2³³ bits.
+    /// If L is not from 1 to 1 000 000, a size is not from 1 to 2⁴⁰ (that of a key: to `records`), γ is beyond 2⁴⁰
+    /// records, or the table would have more than 2³³ bits.
     pub fn new(
         budget: &Budget,
         neighbours: Neighbours,
@@ -213,7 +222,8 @@ impl AlpPlan {
         in_records(self.step as f64)
     }
 
-    /// S: how many bits the table has. An eighth of that is a release's size in bytes; making it takes twice as much memory.
+    /// S: how many bits the table has. An eighth of that is a release's size in bytes; making it takes twice as much
+    /// memory.
     pub fn bits(&self) -> u64 {
         1 << self.bits_exponent
     }
@@ -224,8 +234,8 @@ impl AlpPlan {
         -(-reached / self.bits() as f64).exp_m1()
     }
 
-    /// How far an estimate of a key of `count` records is off, over flips and rounding, if the table holds as many records as stated and
-    /// places are random: exact, but for floats and what is beyond 128 levels.
+    /// How far an estimate of a key of `count` records is off, over flips and rounding, if the table holds as many
+    /// records as stated and places are random: exact, but for floats and what is beyond 128 levels.
     pub fn error_of_key(&self, count: u64) -> KeyError {
         let step = self.step();
         let level = (count as f64 / step).min(self.levels as f64);
@@ -243,14 +253,15 @@ impl AlpPlan {
         error
     }
 
-    /// The typical error of an answer to `keys` keys of `count` records each, bias and noise together: the root of its mean square,
-    /// in records. Of keys with other counts [`error_of_key`](Self::error_of_key) is to be summed up.
+    /// The typical error of an answer to `keys` keys of `count` records each, bias and noise together: the root of its
+    /// mean square, in records. Of keys with other counts [`error_of_key`](Self::error_of_key) is to be summed up.
     pub fn predicted_error(&self, keys: u64, count: u64) -> f64 {
         self.error_of_key(count).of_many(keys)
     }
 
-    /// With probability 1 − β all of `queries` answers, each to at most `support` keys with weights of at most 1, are within so many
-    /// records: the bound of the [module](self#accuracy), if the data is as stated and places are random.
+    /// With probability 1 − β all of `queries` answers, each to at most `support` keys with weights of at most 1, are
+    /// within so many records: the bound of the [module](self#accuracy), if the data is as stated and places are
+    /// random.
     pub fn guarantee(&self, support: u64, queries: Queries, beta: Beta) -> f64 {
         let flips = self.flip_probability();
         let collided = flips + (1.0 - 2.0 * flips) * 2.0 * self.load();
@@ -264,8 +275,8 @@ impl AlpPlan {
     /// A release of the data. The key of its places is drawn before the data is read.
     ///
     /// # Errors
-    /// If the data was [bounded](Histogram::rows_per_unit) to more rows a unit than the plan is for. That does not depend on the
-    /// rows themselves.
+    /// If the data was [bounded](Histogram::rows_per_unit) to more rows a unit than the plan is for. That does not
+    /// depend on the rows themselves.
     pub fn release<R: CryptoRng + ?Sized>(&self, data: &Histogram, rng: &mut R) -> Result<Alp, BaselineError> {
         let mut seed = [0; 16];
         rng.fill_bytes(&mut seed);
@@ -304,10 +315,11 @@ fn check_size(name: &'static str, given: u64, most: u64) -> Result<(), BaselineE
     if (1..=most).contains(&given) { Ok(()) } else { Err(BaselineError::Size { name, given, most }) }
 }
 
-/// j and γ, in units, for ε₀: see the [module](self#privacy). Where e^ε₀ − 1 is large, flips are as rare as γ = 1 allows.
+/// j and γ, in units, for ε₀: see the [module](self#privacy). Where e^ε₀ − 1 is large, flips are as rare as γ = 1
+/// allows.
 ///
-/// e^ε₀ − 1 and the quotient are each off by less than a relative 2⁻⁴⁸, and ε₀ by 2⁻⁵², which moves the first by ε₀·2⁻⁵² < 2⁻⁴²
-/// relatively: 2⁻⁴⁰ is allowed for.
+/// e^ε₀ − 1 and the quotient are each off by less than a relative 2⁻⁴⁸, and ε₀ by 2⁻⁵², which moves the first by
+/// ε₀·2⁻⁵² < 2⁻⁴² relatively: 2⁻⁴⁰ is allowed for.
 fn flips_and_step(epsilon: f64) -> Result<(u32, u64), BaselineError> {
     let gain = epsilon.exp_m1() * (1.0 - 2f64.powi(-40));
     let alpha = |exponent: u32| 2f64.powi(exponent as i32) - 2.0;
@@ -337,9 +349,9 @@ fn flips<R: CryptoRng + ?Sized>(words: usize, exponent: u32, rng: &mut R) -> Vec
     table
 }
 
-/// A uniform number from 0 to `bound` − 1, exactly: Lemire 2019. The high half of word·bound is it, unless the low half is one of the
-/// 2⁶⁴ mod `bound` lowest, which some results would have once more than others. Of bounds up to 2⁶⁰ a generator that is not broken
-/// ends within 64 words, but for a probability below 2⁻²⁵⁶.
+/// A uniform number from 0 to `bound` − 1, exactly: Lemire 2019. The high half of word·bound is it, unless the low half
+/// is one of the 2⁶⁴ mod `bound` lowest, which some results would have once more than others. Of bounds up to 2⁶⁰ a
+/// generator that is not broken ends within 64 words, but for a probability below 2⁻²⁵⁶.
 fn uniform_below<R: CryptoRng + ?Sized>(bound: u64, rng: &mut R) -> u64 {
     let mut product = 0;
     for _ in 0..64 {
@@ -385,11 +397,11 @@ fn split_mix(state: u64) -> u64 {
 /// How many levels below and above y are looked at: the chance that f has its maximum further away is below 10⁻¹⁵.
 const REACH: usize = 128;
 
-/// The law of the first maximum's distance from y: f makes `levels` steps, each +1 with probability 1 − `flips`, and then steps that are
-/// +1 with probability `collided`.
+/// The law of the first maximum's distance from y: f makes `levels` steps, each +1 with probability 1 − `flips`, and
+/// then steps that are +1 with probability `collided`.
 ///
-/// A place is the first maximum if all steps that end there have positive sums and all that begin there have sums of at most 0: two events
-/// of different steps, so their probabilities multiply.
+/// A place is the first maximum if all steps that end there have positive sums and all that begin there have sums of at
+/// most 0: two events of different steps, so their probabilities multiply.
 fn first_maximum(flips: f64, collided: f64, levels: usize) -> Vec<(f64, f64)> {
     let levels = levels.min(REACH);
     let rises = 1.0 - flips;
@@ -407,8 +419,9 @@ fn first_maximum(flips: f64, collided: f64, levels: usize) -> Vec<(f64, f64)> {
     below.chain(above).collect()
 }
 
-/// For 0 ..= `steps` steps of a walk that rises by 1 with probability `rises` and else falls by 1: by the height it starts at, the mean of
-/// `end` of the height it ends at, counting 0 if it was below 0 on the way. Of at least `heights` heights.
+/// For 0 ..= `steps` steps of a walk that rises by 1 with probability `rises` and else falls by 1: by the height it
+/// starts at, the mean of `end` of the height it ends at, counting 0 if it was below 0 on the way. Of at least
+/// `heights` heights.
 fn staying(rises: f64, end: impl Fn(usize) -> f64, steps: usize, heights: usize) -> Vec<Vec<f64>> {
     let mut values = vec![(0..steps + heights).map(end).collect::<Vec<f64>>()];
     for step in 0..steps {
@@ -438,7 +451,7 @@ impl Alp {
 
     /// How many records a key has, about: at least 0, and [not unbiased](self#accuracy).
     ///
-    /// Cost: a step for each level, and some 80 more.
+    /// Cost: a step for each level, and some 45 more, of five nanoseconds each.
     pub fn estimate(&self, key: Fingerprint) -> f64 {
         let places = Places::of(&self.seed, key, self.plan.bits_exponent);
         let (mut sum, mut largest, mut first) = (0, 0, 0);
@@ -454,9 +467,291 @@ impl Alp {
         in_records(first as f64 * self.plan.step as f64)
     }
 
-    /// The answer to a query, in records: the sum of the estimates of its keys, with their weights. Their errors add up, see the
-    /// [module](self#accuracy).
+    /// The answer to a query, in records: the sum of the estimates of its keys, with their weights. Their errors add
+    /// up, see the [module](self#accuracy).
     pub fn answer(&self, query: &SparseQuery) -> f64 {
         query.entries().iter().map(|&(key, weight)| in_records(weight.into()) * self.estimate(key)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chacha20::ChaCha12Rng;
+    use rand::{Rng, SeedableRng};
+    use tamis_noise::{Epsilon, Rational};
+    use tamis_oracle::enclosure::{exponential, rational};
+    use tamis_oracle::statistics::{ChiSquare, binomial_upper_quantile};
+
+    fn plan(epsilon: &str, neighbours: Neighbours, rows: u32, records: u64, largest: u64) -> AlpPlan {
+        let budget = Budget::pure(epsilon.parse::<Epsilon>().unwrap());
+        AlpPlan::new(&budget, neighbours, rows, records, largest).unwrap()
+    }
+
+    fn table(counts: &[(u64, i64)]) -> Histogram {
+        let mut table = Histogram::builder();
+        for &(key, count) in counts {
+            table.add(Fingerprint::raw(key), count).unwrap();
+        }
+        table.build()
+    }
+
+    #[test]
+    fn the_step_is_the_least_that_is_private() {
+        for epsilon in ["1e-6", "1/10", "1/2", "1", "2", "4", "7.3", "100"] {
+            for (neighbours, rows) in
+                [(Neighbours::AddRemove, 1), (Neighbours::Substitute, 1), (Neighbours::AddRemove, 7)]
+            {
+                let plan = plan(epsilon, neighbours, rows, 10, 10);
+                let moved = neighbours.rows_moved() * u64::from(rows);
+                let each = plan.cost().epsilon().as_rational() / Rational::from(moved);
+                let alpha = Rational::from((1u64 << plan.flip_exponent) - 2);
+                let factor = |step: Rational| Rational::ONE + &alpha / step;
+                let step = Rational::from(plan.step) / Rational::from(UNIT);
+                let exponential = exponential(&each, 200);
+                assert!(factor(step.clone()) <= exponential.lower, "{epsilon} {moved}");
+                // One unit of 2⁻²⁰ less, and a relative 10⁻¹¹ against the rounding of floats, would not do.
+                if plan.step > UNIT {
+                    let less = (step - Rational::ONE / Rational::from(UNIT)) * (Rational::ONE - rational(1e-11));
+                    assert!(factor(less) > exponential.upper, "{epsilon} {moved}");
+                }
+            }
+        }
+    }
+
+    /// How many levels a count sets, with the chance of each.
+    type Rounding = fn(u64, i64) -> Vec<(usize, f64)>;
+
+    fn at_random(step: u64, count: i64) -> Vec<(usize, f64)> {
+        let units = count as u64 * UNIT;
+        let up = (units % step) as f64 / step as f64;
+        vec![((units / step) as usize, 1.0 - up), ((units / step) as usize + 1, up)]
+    }
+
+    fn to_the_nearest(step: u64, count: i64) -> Vec<(usize, f64)> {
+        vec![(((count as u64 * UNIT + step / 2) / step) as usize, 1.0)]
+    }
+
+    /// The exact law of the bits at `cells` places, by the sum over all roundings of all keys: key i sets
+    /// `places[i][..y]`.
+    fn law(places: &[&[usize]], counts: &[i64], cells: usize, rounding: Rounding, step: u64, flip: f64) -> Vec<f64> {
+        let mut patterns = vec![(0usize, 1.0)];
+        for (places, &count) in places.iter().zip(counts) {
+            let rounded = rounding(step, count);
+            let set = |levels: usize| places[..levels].iter().fold(0, |bits, &place| bits | 1 << place);
+            patterns = patterns
+                .iter()
+                .flat_map(|&(bits, chance)| {
+                    let each = rounded.iter().filter(|(_, weight)| *weight > 0.0);
+                    each.map(move |&(levels, weight)| (bits | set(levels), chance * weight)).collect::<Vec<_>>()
+                })
+                .collect();
+        }
+        let flipped = |different: u32| flip.powi(different as i32) * (1.0 - flip).powi(cells as i32 - different as i32);
+        let of = |bits: usize| patterns.iter().map(|&(set, chance)| chance * flipped((set ^ bits).count_ones())).sum();
+        (0..1 << cells).map(of).collect()
+    }
+
+    /// The worst privacy loss of two keys that share a bit, over all neighbours with up to `most` records each.
+    fn worst_loss(neighbours: Neighbours, rows: i64, most: i64, rounding: Rounding, step: u64, flip: f64) -> f64 {
+        // Enough levels for `most` records at γ ≥ 1, on eight places.
+        let places: [&[usize]; 2] = [&[0, 1, 2, 3, 4, 0, 1, 2, 3, 4], &[5, 1, 6, 7, 0, 5, 6, 7, 1, 2]];
+        let law = |counts: [i64; 2]| law(&places, &counts, 8, rounding, step, flip);
+        let laws: Vec<_> = (0..=most).flat_map(|a| (0..=most).map(move |b| [a, b])).map(|c| (c, law(c))).collect();
+        let is_neighbour = |one: [i64; 2], other: [i64; 2]| {
+            let (a, b) = (one[0] - other[0], one[1] - other[1]);
+            match neighbours {
+                Neighbours::AddRemove => a * b >= 0 && a.abs() + b.abs() <= rows,
+                Neighbours::Substitute => a.max(0) + b.max(0) <= rows && -(a.min(0) + b.min(0)) <= rows,
+            }
+        };
+        let mut worst = 0.0f64;
+        for (one, law) in &laws {
+            for (_, other) in laws.iter().filter(|(other, _)| is_neighbour(*one, *other)) {
+                worst = law.iter().zip(other).map(|(p, q)| (p / q).ln()).fold(worst, f64::max);
+            }
+        }
+        worst
+    }
+
+    /// ε, neighbours, L. Steps of 1 to 57 records.
+    const CASES: [(&str, Neighbours, u32); 7] = [
+        ("1/2", Neighbours::AddRemove, 1),
+        ("1", Neighbours::AddRemove, 1),
+        ("3/2", Neighbours::AddRemove, 1),
+        ("4", Neighbours::AddRemove, 1),
+        ("2", Neighbours::AddRemove, 2),
+        ("2", Neighbours::Substitute, 1),
+        ("3", Neighbours::Substitute, 1),
+    ];
+
+    #[test]
+    fn a_release_is_private_and_wrong_ones_are_not() {
+        for (epsilon, neighbours, rows) in CASES {
+            let plan = plan(epsilon, neighbours, rows, 9, 9);
+            let allowed = plan.cost().epsilon().to_f64_down();
+            let (step, flip) = (plan.step, plan.flip_probability());
+            let worst = |rounding, step, flip| worst_loss(neighbours, i64::from(rows), 9, rounding, step, flip);
+            let loss = worst(at_random, step, flip);
+            // The logarithm of a ratio of sums of positive terms is within 1e-12.
+            assert!(loss <= allowed + 1e-10, "{epsilon} {neighbours} {rows}: {loss}");
+            // Nothing is wasted on one record; over several it is where they cross no level, and by how rare flips can
+            // be.
+            assert!(loss > 0.55 * allowed, "{epsilon} {neighbours} {rows}: {loss}");
+            if neighbours == Neighbours::AddRemove && rows == 1 && step > UNIT {
+                assert!(loss > allowed - 1e-4, "{epsilon}: {loss}");
+                // Flips of 1/(α + 3), levels of a tenth of a record less, and no rounding at random.
+                assert!(worst(at_random, step, flip / (1.0 + flip)) > allowed + 1e-3);
+                assert!(worst(at_random, step - UNIT / 10, flip) > allowed + 1e-3);
+                assert!(worst(to_the_nearest, step, flip) > allowed + 1e-3);
+            }
+            if neighbours == Neighbours::Substitute {
+                // The step of add-remove neighbours.
+                let (exponent, step) = flips_and_step(allowed).unwrap();
+                assert!(worst(at_random, step, 0.5f64.powi(exponent as i32)) > allowed + 1e-3);
+            }
+        }
+    }
+
+    /// False alarm 10⁻⁶ for each law; at these numbers a flip of 1/(α + 3), or no rounding at random, is seen all the
+    /// same.
+    #[test]
+    fn releases_follow_the_law() {
+        let (seed, counts) = ([3; 16], [5, 2]);
+        let data = table(&[(10, counts[0]), (20, counts[1])]);
+        let plan = plan("1", Neighbours::AddRemove, 1, 10, 10);
+        let places = [10, 20].map(|key| Places::of(&seed, Fingerprint::raw(key), plan.bits_exponent));
+        // Three levels of the one and one of the other, at four different places.
+        let cells = [places[0].at(1), places[0].at(2), places[0].at(3), places[1].at(1)];
+        assert!((0..4).all(|i| (0..i).all(|j| cells[i] != cells[j])));
+        let mut observed = [0u64; 16];
+        let mut rng = ChaCha12Rng::seed_from_u64(1);
+        for _ in 0..60_000 {
+            let release = plan.release_at(seed, &data, &mut rng).unwrap();
+            let bit = |&place: &usize| (release.table[place / 64] >> (place % 64) & 1) as usize;
+            observed[cells.iter().enumerate().map(|(i, place)| bit(place) << i).sum::<usize>()] += 1;
+        }
+        let accepts = |rounding, flip| {
+            let law = law(&[&[0, 1, 2], &[3]], &counts, 4, rounding, plan.step, flip);
+            ChiSquare::new(&observed, &law, 25.0).accepts(1e-6)
+        };
+        let flip = plan.flip_probability();
+        assert!(accepts(at_random, flip));
+        assert!(!accepts(at_random, flip / (1.0 + flip)) && !accepts(to_the_nearest, flip));
+    }
+
+    /// A release and its estimates, bit by bit as the paper has them, from the same generator.
+    #[test]
+    fn a_release_is_that_of_the_slow_twin() {
+        let plan = plan("0.7", Neighbours::AddRemove, 1, 3_000, 400);
+        let data = table(&[(1, 1), (2, 30), (3, 500), (4, 77), (5, 2_000)]);
+        let release = plan.release(&data, &mut ChaCha12Rng::seed_from_u64(9)).unwrap();
+
+        let mut rng = ChaCha12Rng::seed_from_u64(9);
+        let mut seed = [0; 16];
+        rng.fill_bytes(&mut seed);
+        let mut bits = Vec::new();
+        for _ in 0..plan.bits() / 64 {
+            let words: Vec<u64> = (0..plan.flip_exponent).map(|_| rng.next_u64()).collect();
+            bits.extend((0..64).map(|bit| words.iter().all(|word| word >> bit & 1 == 1)));
+        }
+        let place = |key: Fingerprint, level| Places::of(&seed, key, plan.bits_exponent).at(level);
+        let mut set = vec![false; bits.len()];
+        for &(key, count) in data.entries() {
+            let uniform = uniform_below(plan.step, &mut rng);
+            for level in 1..=plan.levels {
+                if level * plan.step <= count as u64 * UNIT + uniform {
+                    set[place(key, level)] = true;
+                }
+            }
+        }
+        bits.iter_mut().zip(set).for_each(|(bit, set)| *bit ^= set);
+        assert_eq!((release.seed(), release.table().len() as u64 * 64), (seed, plan.bits()));
+        assert!(bits.iter().enumerate().all(|(i, &bit)| bit == (release.table()[i / 64] >> (i % 64) & 1 == 1)));
+        for key in (0..200).map(Fingerprint::raw) {
+            let step = |level| if bits[place(key, level)] { 1i64 } else { -1 };
+            let sums: Vec<i64> = (0..=plan.levels).map(|last| (1..=last).map(step).sum()).collect();
+            let first = sums.iter().position(|sum| Some(sum) == sums.iter().max()).unwrap();
+            assert_eq!(release.estimate(key), first as f64 * plan.step());
+        }
+        // What is beyond the stated largest count is not found.
+        assert!(release.estimate(Fingerprint::raw(5)) < 440.0);
+    }
+
+    #[test]
+    fn any_256_levels_in_a_row_have_different_places() {
+        let places = Places::of(&[1; 16], Fingerprint::raw(77), LEAST_BITS_EXPONENT);
+        for from in [1, 1_000, u64::MAX / 2] {
+            let mut seen: Vec<_> = (from..from + 256).map(|level| places.at(level)).collect();
+            assert!(seen.iter().all(|&place| place < 1 << LEAST_BITS_EXPONENT));
+            seen.sort_unstable();
+            seen.dedup();
+            assert_eq!(seen.len(), 256);
+        }
+    }
+
+    /// Keys of one count in one release err as `error_of_key` says: the mean within five of its standard errors and the
+    /// mean square within six, false alarm below 10⁻⁶ each by the normal law (the square of an error has a heavier
+    /// tail). That places of one count are those of another, or that estimates are unbiased, is seen.
+    #[test]
+    fn errors_are_those_that_were_predicted() {
+        for epsilon in ["1/4", "1", "3"] {
+            let (keys, heavy) = (20_000, 40);
+            let plan = plan(epsilon, Neighbours::AddRemove, 1, keys * (heavy + 1), 1_000);
+            let counts: Vec<_> = (0..keys).flat_map(|key| [(key, heavy as i64), (keys + key, 1)]).collect();
+            let release = plan.release(&table(&counts), &mut ChaCha12Rng::seed_from_u64(2)).unwrap();
+            for (from, count) in [(0, heavy), (keys, 1), (2 * keys, 0)] {
+                let errors: Vec<f64> =
+                    (from..from + keys).map(|key| release.estimate(Fingerprint::raw(key)) - count as f64).collect();
+                let mean_of = |power: i32| errors.iter().map(|error| error.powi(power)).sum::<f64>() / keys as f64;
+                let fits = |KeyError { bias, mean_square }: KeyError| {
+                    let deviation = |power: i32| ((mean_of(2 * power) - mean_of(power).powi(2)) / keys as f64).sqrt();
+                    (mean_of(1) - bias).abs() <= 5.0 * deviation(1)
+                        && (mean_of(2) - mean_square).abs() <= 6.0 * deviation(2)
+                };
+                let predicted = plan.error_of_key(count);
+                assert!(fits(predicted), "{epsilon} {count}: {predicted:?} {} {}", mean_of(1), mean_of(2));
+                assert!(!fits(KeyError { bias: 0.0, ..predicted }), "{epsilon} {count}");
+                assert!(!fits(plan.error_of_key(if count == heavy { 0 } else { heavy })), "{epsilon} {count}");
+                // O(1/ε) a key.
+                let magnitude = errors.iter().map(|error| error.abs()).sum::<f64>() / keys as f64;
+                assert!(magnitude < 6.0 / plan.cost().epsilon().to_f64_up(), "{epsilon} {count}: {magnitude}");
+            }
+        }
+    }
+
+    /// False alarm 10⁻⁶; a fifth of the bound fails.
+    #[test]
+    fn estimates_are_within_the_bound() {
+        let (keys, count) = (50_000, 60);
+        let plan = plan("1", Neighbours::AddRemove, 1, keys * count, 1_000);
+        let counts: Vec<_> = (0..keys).map(|key| (key, count as i64)).collect();
+        let release = plan.release(&table(&counts), &mut ChaCha12Rng::seed_from_u64(3)).unwrap();
+        let beta = 0.01;
+        let bound = plan.guarantee(1, Queries::new(1).unwrap(), Beta::new(beta).unwrap());
+        let beyond = |bound: f64| {
+            let error = |key| (release.estimate(Fingerprint::raw(key)) - count as f64).abs();
+            (0..keys).filter(|&key| error(key) > bound).count() as u64
+        };
+        let allowed = binomial_upper_quantile(keys, beta, 1e-6);
+        assert!(beyond(bound) <= allowed && beyond(bound / 5.0) > allowed, "{bound} {}", beyond(bound / 5.0));
+    }
+
+    /// Chi-square at false alarm 10⁻⁶, for a bound of which 2⁶⁴ leaves a remainder of a third; taken without rejection
+    /// it is seen.
+    #[test]
+    fn uniform_numbers_are_uniform() {
+        let mut rng = ChaCha12Rng::seed_from_u64(4);
+        let bound = 3u64 << 60;
+        let mut thirds = |draw: &mut dyn FnMut(&mut ChaCha12Rng) -> u64| {
+            let mut counts = [0u64; 3];
+            (0..30_000).for_each(|_| counts[(draw(&mut rng) % 3) as usize] += 1);
+            ChiSquare::new(&counts, &[1.0 / 3.0; 3], 25.0).accepts(1e-6)
+        };
+        assert!(thirds(&mut |rng| uniform_below(bound, rng)));
+        assert!(!thirds(&mut |rng| ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u64));
+        for bound in [1, 2, 1 << 60] {
+            assert!((0..100).all(|_| uniform_below(bound, &mut rng) < bound));
+        }
     }
 }

@@ -52,6 +52,34 @@ pub enum BaselineError {
         /// How many it would have.
         bits: String,
     },
+    /// A weight of a query.
+    #[error("a weight must be from 0 to 1048576 units of 2^-20, got {given} for element {element} of query {query}")]
+    Weight {
+        /// Position of the query.
+        query: usize,
+        /// Position of the element.
+        element: usize,
+        /// As given, in units.
+        given: u32,
+    },
+    /// More small databases than are enumerated.
+    #[error(
+        "there are more than {most} databases of at most {size} records over {elements} elements: take at most {largest} records, or \
+         fewer elements"
+    )]
+    TooManyDatabases {
+        /// |X|.
+        elements: u64,
+        /// m.
+        size: u32,
+        /// How many are enumerated.
+        most: u64,
+        /// The largest m that is served for these elements.
+        largest: u32,
+    },
+    /// α.
+    #[error("alpha must be above 0 and at most 1, got {0}")]
+    Alpha(String),
     /// A parameter that follows from others.
     #[error(transparent)]
     Parameter(#[from] ParameterError),

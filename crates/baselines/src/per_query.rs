@@ -1,29 +1,34 @@
 //! Noise for each answer: what there is to beat while lists are few.
 //!
 //! # The release
-//! k queries, each a set of keys with weights of at most 1, are answered exactly, in whole units of 2⁻²⁰ records, and each answer gets
-//! integer noise of its own. Nothing is said of any other query, and nothing is made of what the queries have in common.
+//! k queries, each a set of keys with weights of at most 1, are answered exactly, in whole units of 2⁻²⁰ records, and
+//! each answer gets integer noise of its own. Nothing is said of any other query, and nothing is made of what the
+//! queries have in common.
 //!
 //! # Privacy
-//! All k answers together are private with the plan's [cost](PerQueryPlan::cost), for its neighbours and units of at most L rows.
+//! All k answers together are private with the plan's [cost](PerQueryPlan::cost), for its neighbours and units of at
+//! most L rows.
 //!
-//! *Proof.* A unit moves one answer by at most Δ = L·2²⁰ units: by at most 2²⁰ for each of its rows, all one way if it is added or
-//! removed; if it is replaced, L rows go and L come, and those that go take at most Δ away and those that come bring at most Δ.
+//! *Proof.* A unit moves one answer by at most Δ = L·2²⁰ units: by at most 2²⁰ for each of its rows, all one way if it
+//! is added or removed; if it is replaced, L rows go and L come, and those that go take at most Δ away and those that
+//! come bring at most Δ.
 //!
-//! - [`laplace`](PerQueryPlan::laplace): noise of scale Δ/ε₀ makes one answer ε₀-private ([`DiscreteLaplace`]), and ε₀ is what
-//!   each of k adaptive ε₀-private mechanisms may cost within the budget: ε/k if δ = 0, else by optimal composition
-//!   ([`optimal::epsilon_per_run`]); beyond the million runs that is served for, by concentrated privacy: an ε₀-private mechanism
-//!   is ½ε₀²-concentrated (Bun, Steinke 2016, Proposition 1.4), so ε₀ = √(2ρ/k) with the ρ of [`zcdp::rho`].
+//! - [`laplace`](PerQueryPlan::laplace): noise of scale Δ/ε₀ makes one answer ε₀-private ([`DiscreteLaplace`]), and ε₀
+//!   is what each of k adaptive ε₀-private mechanisms may cost within the budget: ε/k if δ = 0, else by optimal
+//!   composition ([`optimal::epsilon_per_run`]); beyond the million runs that is served for, by concentrated privacy:
+//!   an ε₀-private mechanism is ½ε₀²-concentrated (Bun, Steinke 2016, Proposition 1.4), so ε₀ = √(2ρ/k) with the ρ of
+//!   [`zcdp::rho`].
 //! - [`gaussian`](PerQueryPlan::gaussian): the k answers are a vector that moves by at most √k·Δ ([`concentrated`]).
 //!
-//! Both routes allow each query to be chosen after the answers before it. [`PerQueryPlan::release`] takes a whole list, for which
-//! that does not matter; who asks one after another takes `Plan::gaussian` of the crate `tamis-interactive`, which counts.
+//! Both routes allow each query to be chosen after the answers before it. [`PerQueryPlan::release`] takes a whole list,
+//! for which that does not matter; who asks one after another takes `Plan::gaussian` of the crate `tamis-interactive`,
+//! which counts.
 //!
 //! # Accuracy
-//! [`predicted_standard_error`](PerQueryPlan::predicted_standard_error) is exact; the [bound](PerQueryPlan::guarantee) is, for Laplace
-//! noise, the least whole number of units that the law itself gives, about ln(k/β)/ε₀ records, and √k·σ₁·√(2 ln(2k/β)) for Gaussian
-//! noise, where σ₁ is that of one answer. Neither depends on m or on the universe. Weights with fractions are rounded to units
-//! beforehand, which adds at most 2⁻²¹ for each record.
+//! [`predicted_standard_error`](PerQueryPlan::predicted_standard_error) is exact; the [bound](PerQueryPlan::guarantee)
+//! is, for Laplace noise, the least whole number of units that the law itself gives, about ln(k/β)/ε₀ records, and
+//! √k·σ₁·√(2 ln(2k/β)) for Gaussian noise, where σ₁ is that of one answer. Neither depends on m or on the universe.
+//! Weights with fractions are rounded to units beforehand, which adds at most 2⁻²¹ for each record.
 //!
 //! | paper | here | unit |
 //! | ----- | ---- | ---- |
@@ -79,8 +84,8 @@ impl PerQueryPlan {
     /// Laplace noise. If δ is 0, or does not help, it is not spent.
     ///
     /// # Errors
-    /// If L is not from 1 to 1 000 000, or the noise is of a scale that the sampler does not serve: beyond 2²⁰ records, where ε₀ is
-    /// below L/2²⁰.
+    /// If L is not from 1 to 1 000 000, or the noise is of a scale that the sampler does not serve: beyond 2²⁰ records,
+    /// where ε₀ is below L/2²⁰.
     pub fn laplace(
         budget: &Budget,
         neighbours: Neighbours,
@@ -154,8 +159,8 @@ impl PerQueryPlan {
     /// The answers, in order. The same query twice gets two answers, which count twice.
     ///
     /// # Errors
-    /// If the queries are more than k, or the data was [bounded](Histogram::rows_per_unit) to more rows a unit than the plan is
-    /// for. Neither depends on the rows themselves, and nothing is spent then.
+    /// If the queries are more than k, or the data was [bounded](Histogram::rows_per_unit) to more rows a unit than the
+    /// plan is for. Neither depends on the rows themselves, and nothing is spent then.
     pub fn release<R: CryptoRng + ?Sized>(
         &self,
         queries: &[SparseQuery],

@@ -1,36 +1,33 @@
-//! The whole histogram of a listed universe, with noise on each count: what there is to beat while the universe is small.
+//! The whole histogram of a listed universe, with noise on each count: what there is to beat while the universe is
+//! small.
 //!
 //! # The release
-//! The universe is a list of keys, stated without a look at the data. Each of its keys is released with its count and integer noise of
-//! its own, also those that do not occur. **Rows with other keys are dropped**: they are in no count, and how many they were
-//! is not said. A query about a key that is not listed is refused, since it would be answered as if nobody had it.
+//! The universe is a list of keys, stated without a look at the data. Each of its keys is released with its count and
+//! integer noise of its own, also those that do not occur. **Rows with other keys are dropped**: they are in no count,
+//! and how many they were is not said. A query about a key that is not listed is refused, since it would be answered as
+//! if nobody had it.
 //!
 //! # Privacy
-//! A release is private with the plan's [cost](PerturbedHistogramPlan::cost), for its neighbours and units of at most L rows.
+//! A release is private with the plan's [cost](PerturbedHistogramPlan::cost), for its neighbours and units of at most L
+//! rows.
 //!
-//! *Proof.* Dropping rows is done for each alone, so a unit moves the listed counts by no more than it moves all counts: by at most L in
-//! L1 norm if it is added or removed, and by at most 2L if it is replaced. In L2 norm that is at most L and, since a vector a ≥ 0 goes
-//! and a b ≥ 0 comes, ‖a − b‖² ≤ ‖a‖² + ‖b‖² ≤ 2L².
+//! *Proof.* Dropping rows is done for each alone, so a unit moves the listed counts by no more than it moves all
+//! counts: by at most L in L1 norm if it is added or removed, and by at most 2L if it is replaced. In L2 norm that is
+//! at most L and, since a vector a ≥ 0 goes and a b ≥ 0 comes, ‖a − b‖² ≤ ‖a‖² + ‖b‖² ≤ 2L².
 //!
 //! - [`laplace`](PerturbedHistogramPlan::laplace): noise of scale L1/ε ([`DiscreteLaplace`]); δ is not spent.
-//! - [`gaussian`](PerturbedHistogramPlan::gaussian): noise of the σ² that [`concentrated`] gives for L2², or, for L = 1, where one
-//!   count (substitution: two, or one, or none) moves by exactly 1, of the lesser one of [`add_remove`]. (What is private if two
-//!   counts move is private if one of them is not released.)
+//! - [`gaussian`](PerturbedHistogramPlan::gaussian): noise of the σ² that [`concentrated`] gives for L2², or, for L =
+//!   1, where one count (substitution: two, or one, or none) moves by exactly 1, of the lesser one of [`add_remove`].
+//!   (What is private if two counts move is private if one of them is not released.)
 //!
 //! # Accuracy
-//! An answer is unbiased, and its standard error is that of the noise of a key times ‖q‖₂, exactly. Bounds for k queries of at most m
-//! keys with weights of at most 1, except with probability β:
+//! An answer is unbiased, and its standard error is that of the noise of a key times ‖q‖₂, exactly. Bounds for k
+//! queries of at most m keys with weights of at most 1, except with probability β: [`Noise::reach_of_sum`] of β/k,
+//! which is
 //!
-//! - Gaussian: σ√m·√(2 ln(2k/β)), since the noise is sub-Gaussian with parameter σ.
-//! - Laplace: the lesser of m·(margin of β/(km)), by which no noise is larger, and
-//!
-//! ```text
-//! min over 0 < y < 1 of  t·(ln(2k/β) − m·ln(1 − y²))/y,
-//! ```
-//!
-//! by Chernoff's method: E e^(λZ) = 1/(1 − (cosh λ − 1)/(cosh(1/t) − 1)) ≤ 1/(1 − (λt)²) for λ = y/t, because (cosh x − 1)/x²
-//! grows with x; and for weights w ≤ 1, −ln(1 − w²y²) ≤ −w² ln(1 − y²). It is never more than the textbook's √(8m ln(2k/β))·t where
-//! that holds, for m ≥ 2 ln(2k/β) (Chan, Shi, Song 2010, Lemma 2.8).
+//! - Gaussian: σ√m·√(2 ln(2k/β)).
+//! - Laplace: never more than the textbook's √(8m ln(2k/β))·t where that holds, for m ≥ 2 ln(2k/β) (Chan, Shi, Song
+//!   2010, Lemma 2.8).
 //!
 //! # Cost
 //! A draw for each key of the universe, about ten nanoseconds; 16 bytes for each are kept.
@@ -40,7 +37,7 @@
 //! | t, σ  | the noise of a key | records |
 //! | m, k  | `support`, `queries` | count |
 
-use crate::units::{Answer, check_data, check_rows, weighted_sum};
+use crate::units::{Answer, Sum, check_data, check_rows, sum_of_known};
 use crate::{BaselineError, Noise};
 use rand::CryptoRng;
 use std::num::{NonZeroU32, NonZeroU128};
@@ -133,25 +130,18 @@ impl PerturbedHistogramPlan {
         (self.noise.variance() * squared_norm).sqrt()
     }
 
-    /// With probability 1 − β all of `queries` answers, each to at most `support` keys, are within so many records: see the
-    /// [module](self#accuracy). The queries may depend on the release if they are chosen among so many.
+    /// With probability 1 − β all of `queries` answers, each to at most `support` keys, are within so many records: see
+    /// the [module](self#accuracy). The queries may depend on the release if they are chosen among so many.
     pub fn guarantee(&self, support: u64, queries: Queries, beta: Beta) -> f64 {
-        let (outside, keys) = (beta.get() / queries.to_f64(), support as f64);
-        match &self.noise {
-            Noise::Gaussian(_) => keys.sqrt() * self.noise.reach(outside),
-            Noise::Laplace(noise) => {
-                // Two sides for each query.
-                let together = sum_of_laplace(noise.scale(), keys, (2.0 / outside).ln());
-                (keys * self.noise.reach(outside / keys.max(1.0))).min(together)
-            }
-        }
+        self.noise.reach_of_sum(support, beta.get() / queries.to_f64())
     }
 
-    /// A release of the data over this universe. It must have been listed without a look at the data; of equal keys one is taken.
+    /// A release of the data over this universe. It must have been listed without a look at the data; of equal keys one
+    /// is taken.
     ///
     /// # Errors
-    /// If the data was [bounded](Histogram::rows_per_unit) to more rows a unit than the plan is for. That does not depend on the
-    /// rows themselves.
+    /// If the data was [bounded](Histogram::rows_per_unit) to more rows a unit than the plan is for. That does not
+    /// depend on the rows themselves.
     pub fn release<R: CryptoRng + ?Sized>(
         &self,
         universe: impl IntoIterator<Item = Fingerprint>,
@@ -191,18 +181,6 @@ fn least_variance(budget: &Budget, neighbours: Neighbours, rows_per_unit: u32) -
     Ok(add_remove(moved, budget)?.min(enough))
 }
 
-/// Chernoff's bound on |Σ w·Z| for at most `keys` draws, except with probability e^(−tail) on each side: every y gives a bound, so how
-/// near the search comes to the best does not matter. The function is convex: its two terms, c/y and −ln(1 − y²)/y, are.
-fn sum_of_laplace(scale: &Scale, keys: f64, tail: f64) -> f64 {
-    let at = |y: f64| (tail - keys * (-y * y).ln_1p()) / y;
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..100 {
-        let (left, right) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-        if at(left) < at(right) { high = right } else { low = left }
-    }
-    scale.to_f64_up() * at(0.5 * (low + high)) * (1.0 + 1e-12)
-}
-
 impl PerturbedHistogram {
     /// Each key of the universe with its noisy count, sorted by fingerprint.
     pub fn counts(&self) -> &[(Fingerprint, i64)] {
@@ -214,11 +192,10 @@ impl PerturbedHistogram {
     /// # Errors
     /// If a key of the query is not in the universe.
     pub fn answer(&self, query: &SparseQuery) -> Result<Answer, BaselineError> {
-        let count = |key| Some(self.counts[self.counts.binary_search_by_key(&key, |entry| entry.0).ok()?].1);
-        let (value, listed) = weighted_sum(query, count);
-        if listed < query.support() {
-            return Err(BaselineError::Unlisted(query.support() - listed));
+        let Sum { value, squared_norm, keys } = sum_of_known(query, &self.counts);
+        if keys < query.support() {
+            return Err(BaselineError::Unlisted(query.support() - keys));
         }
-        Ok(Answer { value, standard_error: self.standard_error * query.squared_norm().sqrt() })
+        Ok(Answer { value, standard_error: self.standard_error * squared_norm.sqrt() })
     }
 }

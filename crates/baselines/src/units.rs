@@ -27,7 +27,8 @@ impl KeyError {
         (self.mean_square - self.bias.powi(2)).max(0.0)
     }
 
-    /// The root of the mean square of the sum of so many errors, independent of each other: bias adds up, noise only as its root.
+    /// The root of the mean square of the sum of so many errors, independent of each other: bias adds up, noise only as
+    /// its root.
     ///
     /// ```
     /// use tamis_baselines::KeyError;
@@ -47,11 +48,26 @@ pub(crate) fn in_records(units: f64) -> f64 {
     units / f64::from(SparseQuery::UNIT)
 }
 
-/// Σ q(u)·c(u) in records, where c is known for some keys: the sum over those, and how many of the query's keys they are.
-pub(crate) fn weighted_sum(query: &SparseQuery, count: impl Fn(Fingerprint) -> Option<i64>) -> (f64, usize) {
-    let known = query.entries().iter().filter_map(|&(key, weight)| Some(i128::from(count(key)?) * i128::from(weight)));
-    let (sum, keys) = known.fold((0, 0), |(sum, keys), term| (sum + term, keys + 1));
-    (in_records(sum as f64), keys)
+/// A query over the keys whose counts are known.
+pub(crate) struct Sum {
+    /// Σ q(u)·c(u), in records.
+    pub(crate) value: f64,
+    /// Σ q(u)².
+    pub(crate) squared_norm: f64,
+    /// How many keys of the query have a count that is known.
+    pub(crate) keys: usize,
+}
+
+/// `counts` are sorted by key. Cost: O(m·log of how many they are).
+pub(crate) fn sum_of_known(query: &SparseQuery, counts: &[(Fingerprint, i64)]) -> Sum {
+    let (mut value, mut squared_norm, mut keys) = (0, 0, 0);
+    for &(key, weight) in query.entries() {
+        let Ok(at) = counts.binary_search_by_key(&key, |entry| entry.0) else { continue };
+        value += i128::from(counts[at].1) * i128::from(weight);
+        squared_norm += u128::from(weight).pow(2);
+        keys += 1;
+    }
+    Sum { value: in_records(value as f64), squared_norm: in_records(in_records(squared_norm as f64)), keys }
 }
 
 pub(crate) fn check_rows(rows_per_unit: u32) -> Result<(), BaselineError> {

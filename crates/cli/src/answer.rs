@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::input::Source;
 use crate::output::{Format, note};
 use crate::questions::{self, Question};
+use crate::state::is_state;
 use rayon::prelude::*;
 use report::{Answered, Report};
 use std::fs::File;
@@ -18,7 +19,8 @@ Examples:
   How many of these addresses are in the table?
     tamis answer customers.tamis --list audience.txt
   Several lists, each an answer of its own, for a machine:
-    tamis answer customers.tamis --list spring.txt --list autumn.txt --format csv
+    tamis answer customers.tamis --list spring.txt --list autumn.txt \\
+        --format csv
   Queries with names, one JSON object a line:
     tamis answer adult.tamis --queries examples/adult_conjunctions.jsonl
 
@@ -71,7 +73,13 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let level = level(&arguments.level)?;
-    let file = read(&arguments.release)?;
+    if is_state(&arguments.release) {
+        return Err(Failure::input(
+            format_args!("{} is not a release: it is a state, or another SQLite file", arguments.release.display()),
+            "`tamis session ask` asks the state of a session, and `tamis inspect` says what a state is",
+        ));
+    }
+    let file = read(&arguments.release, "give a file that `tamis release` wrote, as it was written")?;
     if let Unit::Column(name) = &file.unit {
         let most = file.release.plan().rows_per_unit();
         note(
@@ -131,15 +139,14 @@ fn answer(file: &ReleaseFile, batch: &mut Vec<Question>, report: &mut Report) ->
     report.answers(&answers)
 }
 
-/// The release in a file.
-pub fn read(path: &Path) -> Result<ReleaseFile, Failure> {
+/// The release in a file, or the help to give.
+pub fn read(path: &Path, help: &str) -> Result<ReleaseFile, Failure> {
     let shown = path.display();
-    const HELP: &str = "give a file that `tamis release` wrote, as it was written";
-    let file = File::open(path).map_err(|error| Failure::input(format_args!("cannot read {shown}: {error}"), HELP))?;
+    let file = File::open(path).map_err(|error| Failure::input(format_args!("cannot read {shown}: {error}"), help))?;
     if path.is_dir() {
-        return Err(Failure::input(format_args!("cannot read {shown}: it is a folder"), HELP));
+        return Err(Failure::input(format_args!("cannot read {shown}: it is a folder"), help));
     }
-    ReleaseFile::read(file).map_err(|error| Failure::input(format_args!("{shown}: {error}"), HELP))
+    ReleaseFile::read(file).map_err(|error| Failure::input(format_args!("{shown}: {error}"), help))
 }
 
 fn level(text: &str) -> Result<f64, Failure> {

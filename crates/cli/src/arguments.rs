@@ -57,9 +57,12 @@ pub fn queries(text: &str, help: &str) -> Result<Queries, Failure> {
     Queries::new(whole("queries", text, help)?).map_err(|error| wrong("queries", error, help))
 }
 
-/// c.
-pub fn hits(flag: &str, text: &str, help: &str) -> Result<Hits, Failure> {
-    Hits::new(whole(flag, text, help)?).map_err(|error| wrong(flag, error, help))
+/// c, by the name that it has there: alerts, say.
+pub fn hits(flag: &str, noun: &str, text: &str, help: &str) -> Result<Hits, Failure> {
+    let number = whole(flag, text, help)?;
+    Hits::new(number).map_err(|_| {
+        wrong(flag, format_args!("the number of {noun} must be a whole number from 1 to 1000000, got {number}"), help)
+    })
 }
 
 /// A probability of failure.

@@ -13,8 +13,8 @@ pub enum Failure {
     Input(Complaint),
     /// The machine failed us: a file could not be written.
     Machine(Complaint),
-    /// The machine failed us: standard output could not be written.
-    Output(io::Error),
+    /// The machine failed us: standard output could not be written. What is to be done depends on what was spent by then.
+    Output { error: io::Error, help: &'static str },
     /// Whoever read our output has gone, as in `tamis … | head -1`. Nobody is left to tell.
     ReaderGone,
 }
@@ -68,11 +68,19 @@ impl Failure {
         self
     }
 
+    /// The same of output that could not be written after a budget was spent.
+    pub fn having_spent(self, help: &'static str) -> Self {
+        match self {
+            Self::Output { error, .. } => Self::Output { error, help },
+            failure => failure,
+        }
+    }
+
     /// What was wrong, without the advice.
     pub fn message(&self) -> String {
         match self {
             Self::Refused(complaint) | Self::Input(complaint) | Self::Machine(complaint) => complaint.message.clone(),
-            Self::Output(error) => format!("cannot write to standard output: {error}"),
+            Self::Output { error, .. } => format!("cannot write to standard output: {error}"),
             Self::ReaderGone => String::new(),
         }
     }
@@ -83,7 +91,7 @@ impl Failure {
             Self::Refused(complaint) => (complaint.help.as_str(), 1),
             Self::Input(complaint) => (complaint.help.as_str(), 2),
             Self::Machine(complaint) => (complaint.help.as_str(), 3),
-            Self::Output(_) => ("look for a full disk; what was printed stands and its budget is spent", 3),
+            Self::Output { help, .. } => (*help, 3),
             Self::ReaderGone => return ExitCode::SUCCESS,
         };
         // If standard error is closed as well, the exit code has to do.
@@ -95,6 +103,9 @@ impl Failure {
 /// For writing to standard output only: errors of reading are made where the file's name is known.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe { Self::ReaderGone } else { Self::Output(error) }
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::ReaderGone,
+            _ => Self::Output { error, help: "look for a full disk, and run it again: printing spends nothing" },
+        }
     }
 }

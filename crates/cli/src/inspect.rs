@@ -19,8 +19,8 @@ before it was written. That it was made as it says is the word of whoever publis
 
 The standard errors are for lists that hold few of the table's records; intervals of real answers come with `tamis answer`.
 
-A state of `tamis session` or `tamis monitor` is as secret as the data, but what is printed of it is not: what was asked for, \
-what is left, and what was answered already.";
+A state of `tamis session` or `tamis monitor` is as secret as the data, but what is printed of it to standard output is not: \
+what was asked for, what is left, and what was answered already.";
 
 /// Prints what a release, or the state of a session or a watch, is and promises.
 #[derive(clap::Args)]
@@ -68,7 +68,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             Kind::Monitor => monitor::describe(file, arguments.format),
         };
     }
-    let file = answer::read(&arguments.release)?;
+    const HELP: &str =
+        "give a file that `tamis release` wrote, or a state of `tamis session` or `tamis monitor`, as it was written";
+    let file = answer::read(&arguments.release, HELP)?;
     let bytes = std::fs::metadata(&arguments.release).map_or(0, |metadata| metadata.len());
     let (plan, mut facts) = (file.release.plan(), file.describe());
     let warning = weak_for(&plan.cost(), plan.stated_records());

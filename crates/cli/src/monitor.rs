@@ -8,30 +8,35 @@ mod request;
 use crate::failure::Failure;
 use crate::input::{Rows, Source};
 use crate::output::Format;
+use crate::state;
 use kept::Run;
 pub use kept::describe;
 use rand::CryptoRng;
 use report::{Alert, Report};
 use request::Request;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 use tamis::noise::sparse_vector::{Reported, Verdict};
 
 const EXAMPLES: &str = "\
 Examples:
   What would the answers be worth? (reads no data)
-    tamis monitor --explain --threshold 265 --alerts 2 --epsilon 1 --sensitivity 1 \\
-        --kind counts --neighbours add-remove --queries 365 --rows-per-unit 336
+    tamis monitor --explain --threshold 265 --alerts 2 --epsilon 1 \\
+        --sensitivity 1 --kind counts --neighbours add-remove --queries 365 \\
+        --rows-per-unit 336
   Watch a column, with the dates of the alerts:
-    tamis monitor examples/nyc_aircraft_2013_daily.csv --column late_60 --label date \\
-        --threshold 265 --alerts 2 --epsilon 1 --sensitivity 1 --kind counts \\
-        --neighbours add-remove
+    tamis monitor examples/nyc_aircraft_2013_daily.csv --column late_60 \\
+        --label date --threshold 265 --alerts 2 --epsilon 1 --sensitivity 1 \\
+        --kind counts --neighbours add-remove
   Watch numbers as they arrive, one a line:
-    tail -f counts.txt | tamis monitor - --threshold 500 --alerts 3 --epsilon 1 \\
-        --sensitivity 1 --kind counts --neighbours add-remove --format json
+    tail -f counts.txt | tamis monitor - --threshold 500 --alerts 3 \\
+        --epsilon 1 --sensitivity 1 --kind counts --neighbours add-remove \\
+        --format json
   Watch a file that grows, and go on after a restart:
-    tamis monitor metrics.csv --column errors --follow --state errors.watch --threshold 500 --alerts 3 \\
-        --epsilon 1 --sensitivity 1 --kind counts --neighbours add-remove
+    tamis monitor metrics.csv --column errors --follow --state errors.watch \\
+        --threshold 500 --alerts 3 --epsilon 1 --sensitivity 1 \\
+        --kind counts --neighbours add-remove
 
 What is protected: whoever sees the output learns hardly more about one privacy unit (a person, say) than without \
 that unit's data. A unit may touch every row, each by at most the sensitivity. The budget covers the whole run and \
@@ -50,15 +55,17 @@ stand. A message names line and column and never quotes a cell.
 is printed, and the same command goes on where it stopped, for the same budget. Of a file the rows that were answered are passed \
 over; standard input is taken to hold new ones. What was answered in the last second before a crash may be answered again, which \
 costs nothing; but an alert is charged before there is one, and a run that is killed or whose disk fails has lost it: that it \
-failed may tell that there was an alert. Ctrl-C loses none. The state is as secret as the data (mode 0600), one process at a time uses it, and an older copy put back is \
-refused where a newer was used before; `tamis inspect FILE` shows it, with all alerts.
+failed may tell that there was an alert. Ctrl-C loses none, unless signals are ignored as under `nohup`. The state is as secret as the data (mode 0600), one process at a \
+time uses it or a copy of it, and an older copy put back is refused where a newer was used before; `tamis inspect FILE` shows \
+it, with all alerts.
 
 --format json writes one object a line, each with \"event\" and \"schema\": a \"plan\" first (epsilon and delta as exact \
 text, \"error\" for T ± error, \"vacuous\" and \"warning\" null or text), an \"alert\" each time (row, label, alert, \
 with --numeric value), an \"end\" last (answered, alerts, halted, epsilon, delta). Without \"end\" the run failed.
 
 Exit codes: 0 done; 1 refused on privacy grounds: the values are legal but no mechanism is sound for them together, or all \
-alerts of a state are used; 2 usage or bad input; 3 internal error.";
+alerts of a state are used; 2 usage or bad input, or a state that another process uses for more than ten seconds; 3 internal \
+error.";
 
 /// Watches a stream of numbers and prints when one reaches a threshold, paying privacy for alerts only.
 #[derive(clap::Args)]
@@ -132,7 +139,7 @@ pub struct Arguments {
     /// Format of standard output: text for people, JSON lines, or CSV.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Print nothing but alerts and errors.
+    /// Print nothing but alerts, errors and warnings about privacy.
     #[arg(long)]
     quiet: bool,
 }
@@ -151,6 +158,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         return explain::print(&request, &plan, arguments.format);
     }
     let source = request.source(arguments.file.as_deref())?;
+    if let Some(state) = &arguments.state {
+        state::check_input(state, "FILE", &source)?;
+    }
     let begun = Run::find(arguments.state.as_deref(), &plan, &request, arguments.quiet)?;
     let answered = begun.as_ref().map_or(0, |run| run.answered);
     if source.is_regular_file() && !arguments.follow {
@@ -172,12 +182,15 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let mut run = lock(&run);
     let outcome = outcome.and(run.end());
     report.account(run.answered);
-    outcome?;
+    outcome.map_err(|failure| failure.having_spent(SPENT))?;
     if run.answered == 0 {
         return Err(no_rows(&source));
     }
-    Ok(report.end(run.answered)?)
+    report.end(run.answered).map_err(|error| Failure::from(error).having_spent(SPENT))
 }
+
+/// Where alerts cannot be printed.
+const SPENT: &str = "look for a full disk; what was printed stands, and the budget of the run is spent";
 
 /// Reads everything and answers nothing.
 fn check_all(request: &Request, rows: Rows, source: &Source, answered: u64) -> Result<(), Failure> {
@@ -212,11 +225,26 @@ fn end_on_a_signal(run: &Arc<Mutex<Run>>) {
     let run = Arc::clone(run);
     // Where signals are handled or ignored already they stay so, and the alert is paid for.
     let _ = ctrlc::try_set_handler(move || {
-        // Not between the drawing of an answer and its keeping. What cannot be kept stays charged.
-        let _ = lock(&run).end();
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            match run.try_lock() {
+                Ok(mut run) => {
+                    // What cannot be kept stays charged. And no row is answered after it: the lock is held to the end.
+                    let _ = run.end();
+                    std::process::exit(INTERRUPTED);
+                }
+                // An answer is being drawn, kept or printed.
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+                Err(TryLockError::Poisoned(_)) => break,
+            }
+        }
+        // The alert stays charged: nobody reads what is printed, or nobody knows what was drawn.
         std::process::exit(INTERRUPTED);
     });
 }
+
+/// How long a signal waits for an answer that is on its way.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 fn lock(run: &Mutex<Run>) -> MutexGuard<'_, Run> {
     run.lock().unwrap_or_else(PoisonError::into_inner)
@@ -242,9 +270,7 @@ fn watch<R: CryptoRng + ?Sized>(
         }
         let value = request.units(&row)?;
         let mut run = lock(run);
-        // Cannot fail: the loop ends as soon as the gate halts, and a run that has halted is not begun.
-        let verdict = run.gate.answer(value, rng).expect("a gate that has not halted");
-        run.answered += 1;
+        let verdict = run.answer(value, rng)?;
         let Verdict::Above(reported) = verdict else {
             run.keep_now_and_then(rng)?;
             continue;

@@ -114,6 +114,9 @@ pub fn of_file<'a>(source: &Source, keys: &'a Keys) -> Result<Questions<'a>, Fai
 const LONGEST: usize = 1 << 28;
 
 fn list_name(file: &Path) -> String {
+    if Source::of(file) == Source::Stdin {
+        return "stdin".to_owned();
+    }
     file.file_stem().map_or_else(|| "list".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
@@ -141,6 +144,9 @@ fn list(file: &Path, keys: &Keys, quiet: bool) -> Result<Question, Failure> {
         fingerprints.push(fingerprint);
     }
     let lines = fingerprints.len();
+    if lines == 0 {
+        note(quiet, &format!("note: {source} is empty: it lists no key, and the true answer is 0"));
+    }
     if keys.columns().len() == 1 {
         spelling.notes(lines).iter().for_each(|text| note(quiet, &format!("note: {source}: {text}")));
     }

@@ -22,19 +22,21 @@ use tamis::queries::FingerprintKey;
 const EXAMPLES: &str = "\
 Examples:
   What would the answers be worth? (reads no data)
-    tamis release --explain --records 1000000 --support 10000 --unit row --epsilon 1 \\
-        --neighbours add-remove
+    tamis release --explain --records 1000000 --support 10000 --unit row \\
+        --epsilon 1 --neighbours add-remove
   A table with a customer a row, whose e-mail addresses partners will ask for:
-    tamis release customers.csv --key email --unit row --epsilon 1 --neighbours add-remove \\
-        --records 1000000 --out customers.tamis
+    tamis release customers.csv --key email --unit row --epsilon 1 \\
+        --neighbours add-remove --records 1000000 --out customers.tamis
     tamis answer customers.tamis --list audience.txt
   Visits, of which at most 5 of each visitor count:
-    tamis release visits.parquet --key place,day --unit visitor --max-rows 5 --epsilon 1 \\
-        --neighbours add-remove --records 200000 --out visits.tamis
+    tamis release visits.parquet --key place,day --unit visitor \\
+        --max-rows 5 --epsilon 1 --neighbours add-remove --records 200000 \\
+        --out visits.tamis
   Counted data with a few heavy keys, which are released apart (needs delta):
-    tamis release examples/us_baby_names_1880_2017.csv --key name --count count --unit row \\
-        --epsilon 1 --delta 1e-10 --neighbours add-remove --records 350000000 \\
-        --rows-per-key 800000 --out names.tamis
+    tamis release examples/us_baby_names_1880_2017.csv --key name \\
+        --count count --unit row --epsilon 1 --delta 1e-10 \\
+        --neighbours add-remove --records 350000000 --rows-per-key 800000 \\
+        --out names.tamis
 
 What is protected: whoever has the file learns hardly more about one unit of privacy (a person, say) than without that \
 unit's rows. Every answer from the file is free, and so is whatever else is computed from it. A second release of the \
@@ -189,8 +191,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         return explanation.print(arguments.format);
     };
     let source = Source::of(file);
-    let read = if source == Source::Stdin { Path::new("/dev/stdin") } else { file };
-    let inputs: Vec<&Path> = [read].into_iter().chain(arguments.bits.as_deref()).collect();
+    let inputs: Vec<&Path> = [source.path()].into_iter().chain(arguments.bits.as_deref()).collect();
     let destination = Destination::check(out, arguments.force, &inputs)?;
     request.records.check_table(&source)?;
     match explanation.warning() {
@@ -206,9 +207,12 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     match arguments.format {
         Format::Text => Ok(()),
-        format => explanation.written(out).print(format),
+        format => explanation.written(out).print(format).map_err(|failure| failure.having_spent(SPENT)),
     }
 }
+
+/// Where the plan cannot be printed.
+const SPENT: &str = "look for a full disk; the release is written, and its budget is spent";
 
 /// Refuses to spend a budget on answers that say nothing.
 fn useful(request: &Request, insist: bool) -> Result<(), Failure> {

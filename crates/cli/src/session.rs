@@ -3,6 +3,7 @@
 mod ask;
 mod create;
 mod explain;
+mod prompt;
 mod report;
 mod request;
 mod show;
@@ -14,9 +15,11 @@ use crate::failure::Failure;
 
 const EXAMPLES: &str = "\
 Example:
-  tamis session create examples/adult_majority48.csv --key bits --bits examples/adult_majority48_columns.txt \\
-      --unit row --max-support 256 --queries 10000 --epsilon 1 --delta 1e-9 --neighbours substitute \\
-      --records 32561 --rows-per-key 1000 --state adult.session
+  tamis session create examples/adult_majority48.csv --key bits \\
+      --bits examples/adult_majority48_columns.txt --unit row \\
+      --max-support 256 --queries 10000 --epsilon 1 --delta 1e-9 \\
+      --neighbours substitute --records 32561 --rows-per-key 1000 \\
+      --state adult.session
   tamis session ask adult.session --queries examples/adult_conjunctions.jsonl
   tamis session show adult.session
 

@@ -19,8 +19,9 @@
 //!
 //! # One writer
 //! From opening to closing a run holds SQLite's exclusive lock, which the system gives back when a process dies. A
-//! second process waits up to ten seconds for it, then ends with an error: short runs can be started at will, and none
-//! hangs. Keep states on a local disk: locks of network file systems cannot be trusted.
+//! second process says so and waits up to ten seconds for it, then ends with an error: short runs can be started at will, and none
+//! hangs. Keep states on a local disk: locks of network file systems cannot be trusted. A copy is another file, of which
+//! SQLite's lock knows nothing: so a run holds a lock on the [sequence number](sequence) too, which copies share.
 //!
 //! # Damage
 //! A file is refused if SQLite's own check finds a fault, if its version is newer than this program, or if a part does
@@ -29,15 +30,17 @@
 //!
 //! # An older copy
 //! put back would spend a budget twice. So the [sequence number](sequence) is kept in the user's state directory as
-//! well, and a file that is behind it is refused. Whoever puts back both cannot be detected.
+//! well, and a file that is behind it is refused. It is looked at when a state is opened and again before each commit,
+//! under its lock, and never becomes smaller. Whoever puts back both cannot be detected.
 
 mod sequence;
 
 use crate::failure::Failure;
 use crate::folder;
+use crate::input::Source;
 use crate::output::note;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
-use sequence::{Seen, Sequence};
+use sequence::{NotHeld, Seen, Sequence};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use siphasher::sip128::{Hasher128, SipHasher24};
@@ -109,9 +112,10 @@ impl Identity {
 /// A state that is open, and nobody else's meanwhile.
 pub struct StateFile {
     path: PathBuf,
-    connection: Connection,
     identity: Identity,
+    // Given back before the connection: who waits for the one need not wait for the other.
     sequence: Sequence,
+    connection: Connection,
 }
 
 /// `Tami`, in the header of the file.
@@ -122,7 +126,12 @@ const SCHEMA: &str = "CREATE TABLE part(name TEXT NOT NULL, position INTEGER NOT
                       checksum BLOB NOT NULL, PRIMARY KEY(name, position)) STRICT";
 /// How every SQLite file begins.
 const MAGIC: &[u8] = b"SQLite format 3\0";
+/// How long another process is waited for, and how long in silence: most runs are short.
 const PATIENCE: Duration = Duration::from_secs(10);
+const SILENCE: Duration = Duration::from_millis(200);
+
+/// How a release begins.
+const RELEASE: &[u8] = b"PAR1";
 
 /// Whether a file is a state, as far as its first bytes tell.
 pub fn is_state(path: &Path) -> bool {
@@ -150,6 +159,14 @@ pub fn check_place(path: &Path) -> Result<(), Failure> {
     if path.symlink_metadata().is_ok() {
         return Err(exists(path));
     }
+    // SQLite would take it for the new one's.
+    let journal = journal_of(path);
+    if journal.symlink_metadata().is_ok() {
+        return Err(Failure::input(
+            format_args!("--state: {} is left of a state that was called {shown}", journal.display()),
+            "it holds a part of that state's data, as secret as all of it: put the state back beside it, or remove it too",
+        ));
+    }
     // Taken away again at once: only to know that one can be made.
     temporary(path).map(drop).map_err(|error| {
         Failure::input(
@@ -157,6 +174,25 @@ pub fn check_place(path: &Path) -> Result<(), Failure> {
             "give a folder that exists",
         )
     })
+}
+
+/// Refuses to read the state itself as the input that an argument names. Besides that it is none: who opens and closes a
+/// file on Unix gives back all locks that the process has on it, and SQLite would go on without.
+pub fn check_input(state: &Path, argument: &str, input: &Source) -> Result<(), Failure> {
+    if !folder::is_same_file(state, input.path()) {
+        return Ok(());
+    }
+    Err(Failure::input(
+        format_args!("{argument}: {input} is the state {} itself", state.display()),
+        "give what is to be read from it, or `-` for standard input",
+    ))
+}
+
+/// Where SQLite keeps what a commit has not finished.
+fn journal_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-journal");
+    name.into()
 }
 
 fn exists(path: &Path) -> Failure {
@@ -175,7 +211,7 @@ fn temporary(path: &Path) -> std::io::Result<tempfile::TempPath> {
 }
 
 /// Makes a state, whole or not at all.
-pub fn create(path: &Path, kind: Kind, id: u128, parts: &[Part], quiet: bool) -> Result<(), Failure> {
+pub fn create(path: &Path, kind: Kind, id: u128, parts: &[Part]) -> Result<(), Failure> {
     let failed = |error: &dyn Display| {
         Failure::machine(
             format_args!("cannot write {}: {error}", path.display()),
@@ -187,21 +223,21 @@ pub fn create(path: &Path, kind: Kind, id: u128, parts: &[Part], quiet: bool) ->
     fill(&temporary, &identity, parts).map_err(|error| failed(&error))?;
     let durable = File::open(&temporary).and_then(|file| file.sync_all());
     durable.map_err(|error| failed(&error))?;
+    // Its number first: once it has its name, another process may use it. If it cannot be kept, whoever opens it is told.
+    let mut sequence = Sequence::of(id);
+    let _ = sequence.hold(PATIENCE);
+    let _ = sequence.write(1);
     temporary.persist_noclobber(path).map_err(|refused| match refused.error.kind() {
         std::io::ErrorKind::AlreadyExists => exists(path),
         _ => failed(&refused.error),
     })?;
     // So that the name is durable too.
     folder::sync(folder::of(path));
-    let mut sequence = Sequence::of(id);
-    if let Err(error) = sequence.write(1) {
-        note(quiet, &unwatched(&error));
-    }
     Ok(())
 }
 
 fn fill(path: &Path, identity: &Identity, parts: &[Part]) -> rusqlite::Result<()> {
-    let mut connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let mut connection = connect(path)?;
     // Before it has its name the file is nobody's: what a crash leaves is thrown away.
     connection.execute_batch(&format!(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = FULL; PRAGMA application_id = {APPLICATION}; \
@@ -245,9 +281,12 @@ fn checksum(id: u128, name: &str, position: u64, content: &[u8]) -> u128 {
 
 impl StateFile {
     /// Opens the newest state there is, for this process alone.
+    ///
+    /// Says on standard error if another process is waited for, unless `quiet`. Prints a warning if it cannot be told whether
+    /// it is the newest: to whoever runs the program, however quiet, since it is about privacy.
     pub fn open(path: &Path, quiet: bool) -> Result<Self, Failure> {
         check_file(path)?;
-        let connection = lock(path).map_err(|error| unreadable(path, &error))?;
+        let connection = lock(path, quiet).map_err(|error| unreadable(path, &error))?;
         let identity = check_contents(&connection).map_err(|fault| match fault {
             Fault::Sqlite(error) => unreadable(path, &error),
             Fault::Damaged(fault) => damaged(path, fault),
@@ -256,26 +295,8 @@ impl StateFile {
                 "use a newer version of tamis",
             ),
         })?;
-        let mut sequence = Sequence::of(identity.id);
-        match sequence.read(identity.sequence) {
-            Seen::Current => {}
-            Seen::Never => note(
-                quiet,
-                "note: this user has not used this state on this machine before, so it cannot be told whether it is the \
-                 newest copy; an older one would spend its budget again",
-            ),
-            Seen::Newer(newer) => return Err(older(path, identity.sequence, newer)),
-            Seen::Unreadable(file, fault) => {
-                return Err(Failure::refused(
-                    format_args!("{}, which says how far this state has come, {fault}", file.display()),
-                    "remove that file only if you are sure that no newer copy of the state was ever used",
-                ));
-            }
-        }
-        if let Err(error) = sequence.write(identity.sequence) {
-            note(quiet, &unwatched(&error));
-        }
-        Ok(Self { path: path.to_owned(), connection, identity, sequence })
+        let sequence = watch(path, &identity, quiet)?;
+        Ok(Self { path: path.to_owned(), identity, sequence, connection })
     }
 
     pub fn path(&self) -> &Path {
@@ -356,28 +377,88 @@ impl StateFile {
 
     /// Keeps all of it or nothing, and comes back when it is on the disk.
     pub fn commit(&mut self, parts: &[Part]) -> Result<(), Failure> {
+        if !self.sequence.is_still(self.identity.sequence) {
+            return Err(self.overtaken());
+        }
         let next = self.identity.next(parts);
         let committed =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|transaction| {
                 put_all(&transaction, &next, parts)?;
                 transaction.commit()
             });
-        committed.map_err(|error| self.not_kept(&error))?;
+        committed.map_err(|error| not_kept(&self.path, &error))?;
         self.identity = next;
+        // That it cannot be kept was said when the state was opened.
+        if !self.sequence.is_kept() {
+            return Ok(());
+        }
         // After the state and before the answer: it is never ahead of the state, and never behind an answer.
-        self.sequence.write(self.identity.sequence).or_else(|error| match self.sequence.is_kept() {
-            true => Err(self.not_kept(&error)),
-            // That was said when the state was opened.
-            false => Ok(()),
-        })
+        self.sequence.write(self.identity.sequence).map_err(|error| not_kept(&self.path, &error))
     }
 
-    fn not_kept(&self, error: &dyn Display) -> Failure {
-        Failure::machine(
-            format_args!("cannot keep the state in {}: {error}", self.path.display()),
-            "all that was shown is kept; what could not be kept was not shown, and counts as used; look for a full disk, and go on",
+    /// Somebody has changed the number, though it is locked.
+    fn overtaken(&self) -> Failure {
+        let number = self.sequence.path().unwrap_or(&self.path).display();
+        Failure::refused(
+            format_args!(
+                "{number}, which says how far this state has come, was changed or removed while {} was in use",
+                self.path.display()
+            ),
+            "nothing of this was kept or shown: put that file back, and use the newest copy of the state alone",
         )
     }
+}
+
+/// Takes a state's sequence number for this process alone, and refuses the state if it is behind.
+fn watch(path: &Path, identity: &Identity, quiet: bool) -> Result<Sequence, Failure> {
+    let mut sequence = Sequence::of(identity.id);
+    let mut held = sequence.hold(SILENCE);
+    if let Err(NotHeld::InUse) = held {
+        wait(&format!("a copy of {}", path.display()), quiet);
+        held = sequence.hold(PATIENCE);
+    }
+    if let Err(NotHeld::InUse) = held {
+        return Err(Failure::input(
+            format_args!(
+                "another process uses a copy of the state {}, and has done so for {} seconds",
+                path.display(),
+                PATIENCE.as_secs()
+            ),
+            "a state and its copies have one budget, and one process at a time answers from it: wait for the other, or end it",
+        ));
+    }
+    let seen = sequence.seen(identity.sequence);
+    match seen {
+        Seen::Current | Seen::Never => {}
+        Seen::Newer(newer) => return Err(older(path, identity.sequence, newer)),
+        Seen::Unreadable(file, fault) => {
+            return Err(Failure::refused(
+                format_args!("{}, which says how far this state has come, {fault}", file.display()),
+                "remove that file only if you are sure that no newer copy of the state was ever used",
+            ));
+        }
+    }
+    match (held, seen) {
+        (Err(NotHeld::Unusable(error)), _) => warn_of_copies(
+            path,
+            &format!(
+                "the user's state directory cannot be used ({error}; set XDG_STATE_HOME to a folder that can be written)"
+            ),
+        ),
+        (_, Seen::Never) => warn_of_copies(path, "this user has not used this state on this machine before"),
+        _ => {}
+    }
+    if sequence.is_kept() {
+        sequence.write(identity.sequence).map_err(|error| not_kept(path, &error))?;
+    }
+    Ok(sequence)
+}
+
+fn not_kept(path: &Path, error: &dyn Display) -> Failure {
+    Failure::machine(
+        format_args!("cannot keep the state in {}: {error}", path.display()),
+        "all that was shown is kept; what could not be kept was not shown, and counts as used; look for a full disk, and go on",
+    )
 }
 
 /// A part as it is read.
@@ -410,7 +491,8 @@ fn check_file(path: &Path) -> Result<(), Failure> {
     }
     let header = header(path).map_err(cannot)?;
     if !header.starts_with(MAGIC) {
-        return Err(Failure::input(format_args!("{shown} is not a state"), HELP));
+        let fault = Failure::input(format_args!("{shown} is not a state"), HELP);
+        return Err(if header.starts_with(RELEASE) { fault.advising("`tamis answer` asks a release") } else { fault });
     }
     // Versions of writing and reading: 2 would be a write-ahead log.
     if header.get(18..20) != Some(&[1, 1]) {
@@ -419,18 +501,41 @@ fn check_file(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Opens a file and keeps everybody else out until the connection is closed.
-fn lock(path: &Path) -> rusqlite::Result<Connection> {
+/// Opens the file of that very name. SQLite would take a name that begins with `file:` for a URI, whose parameters turn
+/// its locks off, and `:memory:` for no file at all; behind a folder a name is a name.
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    Connection::open_with_flags(Path::new(".").join(path), flags)
+}
+
+/// Opens a file and keeps everybody else out until the connection is closed.
+fn lock(path: &Path, quiet: bool) -> rusqlite::Result<Connection> {
+    let connection = connect(path)?;
     // The lock is waited for in normal mode, in which nothing is held meanwhile, and then never given back: two that
     // wait while each holds a part of it would wait for ever.
-    connection.execute_batch(
-        "BEGIN EXCLUSIVE; PRAGMA locking_mode = EXCLUSIVE; COMMIT; PRAGMA synchronous = EXTRA; PRAGMA fullfsync = ON; \
-         PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;",
-    )?;
-    Ok(connection)
+    let lock = || {
+        connection.execute_batch(
+            "BEGIN EXCLUSIVE; PRAGMA locking_mode = EXCLUSIVE; COMMIT; PRAGMA synchronous = EXTRA; \
+             PRAGMA fullfsync = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;",
+        )
+    };
+    connection.busy_timeout(SILENCE)?;
+    let mut locked = lock();
+    if locked.as_ref().is_err_and(is_busy) {
+        wait(&path.display().to_string(), quiet);
+        connection.busy_timeout(PATIENCE)?;
+        locked = lock();
+    }
+    connection.busy_timeout(PATIENCE)?;
+    locked.map(|()| connection)
+}
+
+fn wait(what: &str, quiet: bool) {
+    note(quiet, &format!("waiting for another process that uses {what}, up to {} seconds …", PATIENCE.as_secs()));
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 /// Why contents are refused.
@@ -497,7 +602,7 @@ fn damaged(path: &Path, fault: impl Display) -> Failure {
 fn unreadable(path: &Path, error: &rusqlite::Error) -> Failure {
     let shown = path.display();
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Failure::input(
+        _ if is_busy(error) => Failure::input(
             format_args!("another process uses the state {shown}, and has done so for {} seconds", PATIENCE.as_secs()),
             "one process at a time answers from a state: wait for the other, or end it",
         ),
@@ -520,9 +625,13 @@ fn older(path: &Path, has: u64, newer: u64) -> Failure {
     )
 }
 
-fn unwatched(error: &dyn Display) -> String {
-    format!(
-        "note: an older copy put back in place of this state could not be told, because the user's state directory cannot \
-         be used ({error}); set XDG_STATE_HOME to a folder that can be written"
-    )
+/// However quiet: it is about privacy.
+fn warn_of_copies(path: &Path, why: &str) {
+    note(
+        false,
+        &format!(
+            "warning: {why}, so it cannot be told whether {} is the newest copy; an older one would spend its budget again",
+            path.display()
+        ),
+    );
 }

@@ -49,6 +49,7 @@
 //! - **DR14** C. Dwork, A. Roth, *The Algorithmic Foundations of Differential Privacy*, 2014, sections 4.2 and 5.2.
 //! - BR11, HR10, GRU12: see [`sparse_weights`](crate::sparse_weights).
 
+use crate::data::UNIT;
 use crate::plan::{PlanError, gaussian_noise};
 use crate::transcript::{Entry, Transcript};
 use crate::{
@@ -59,7 +60,7 @@ use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use tamis_noise::sparse_vector::{Halted, Reported, Snapshot, SnapshotError, SparseVector, Verdict};
-use tamis_noise::{GaussianMechanism, Hits, Neighbours};
+use tamis_noise::{GaussianMechanism, Hits, Neighbours, Scale};
 use tamis_projection::ProjectionError;
 use tamis_queries::SparseQuery;
 
@@ -213,6 +214,8 @@ pub struct Session<'data, H = SparseWeights> {
     transcript: Transcript,
     /// Hits, or answers, that were charged and of which nothing is known.
     lost: u64,
+    /// Comparisons that may have been made and forgotten. Made again, they have another chance to err.
+    forgotten: u64,
 }
 
 /// How the data is asked.
@@ -283,7 +286,13 @@ impl<'data, H: Hypothesis> Session<'data, H> {
             Some(gate) => Ear::SparseVector(Box::new(SparseVector::new(gate.clone(), plan.threshold_in_units(), rng))),
             None => Ear::Gaussian { noise: gaussian_noise(plan.setting())?, left: plan.setting().queries.get() },
         };
-        Ok(Self { plan, data, hypothesis, ear, transcript: Transcript::new(key), lost: 0 })
+        Ok(Self { plan, data, hypothesis, ear, transcript: Transcript::new(key), lost: 0, forgotten: 0 })
+    }
+
+    /// The answer to the same query, if it was asked before. Asking it again gives just that, at no cost.
+    pub fn recall(&self, query: &Query) -> Option<Answer> {
+        let entry = self.transcript.find(self.transcript.digest(query))?;
+        Some(self.published(entry, true))
     }
 
     /// Answers one query.
@@ -377,21 +386,10 @@ impl<'data, H: Hypothesis> Session<'data, H> {
 
     /// What holds for an answer from there, in units.
     fn bound(&self, query: &Query, source: Source) -> Option<u64> {
-        let asked = self.transcript.entries().len() as u64;
-        if asked >= self.plan.setting().queries.get() {
-            return None;
-        }
-        let errors = self.plan.errors();
-        let bound = match source {
-            Source::Data => Some(errors.released),
-            Source::Hypothesis => Some(errors.checked),
-            // Corrections that were lost have taught nothing.
-            Source::Unchecked => errors.unchecked.filter(|_| self.lost == 0),
-        };
         // Half a unit for each record. No overflow: records are at most 2⁴⁰, bounds below 2⁶².
         let is_rounded = query.as_keys().is_some_and(SparseQuery::is_rounded);
         let rounding = if is_rounded { self.plan.setting().records.div_ceil(2) } else { 0 };
-        bound.map(|bound| bound + rounding)
+        self.promise(source).map(|bound| bound + rounding)
     }
 
     fn published(&self, entry: Entry, is_repeated: bool) -> Answer {
@@ -478,7 +476,10 @@ pub struct Head {
     plan: Plan,
     transcript_key: [u8; 16],
     answered: u64,
+    #[serde(default)]
     lost: u64,
+    #[serde(default)]
+    forgotten: u64,
     ear: StoredEar,
 }
 
@@ -541,6 +542,46 @@ impl<H> Session<'_, H> {
         self.lost
     }
 
+    /// What holds for a new answer from there, in units, if no weight of the query had to be rounded.
+    fn promise(&self, source: Source) -> Option<u64> {
+        let asked = (self.transcript.entries().len() as u64).saturating_add(self.forgotten);
+        if asked >= self.plan.setting().queries.get() {
+            return None;
+        }
+        let errors = self.plan.errors();
+        match source {
+            Source::Data => Some(errors.released),
+            Source::Hypothesis => Some(errors.checked),
+            // Corrections that were lost have taught nothing.
+            Source::Unchecked => errors.unchecked.filter(|_| self.lost == 0),
+        }
+    }
+
+    /// The standard deviation of the noise in an answer from the data, in records: σ of Gaussian noise; in paper mode that of
+    /// the value's noise; else that of a gap, in which threshold and query have a noise each (a scale t counts as √2·t, which
+    /// the discrete law is below).
+    ///
+    /// What clamping takes off is left out. **A gap is told because it was large**: where the guess was wrong by less than
+    /// the threshold, it was the noise that was, and the answer is off by what was missing at least.
+    pub fn noise_standard_deviation(&self) -> f64 {
+        let laplace = |scale: &Scale| 2.0 * scale.to_f64_up().powi(2);
+        let variance = match &self.ear {
+            Ear::Gaussian { noise, .. } => noise.variance().to_f64_up(),
+            Ear::SparseVector(gate) => {
+                let plan = gate.plan();
+                let gap = || laplace(plan.threshold_noise()) + laplace(plan.query_noise());
+                plan.value_noise().map_or_else(gap, laplace)
+            }
+        };
+        variance.sqrt() / UNIT as f64
+    }
+
+    /// Whether new answers are not compared with the data and nothing is promised of them: no correction is left, and what
+    /// was learned need not be all.
+    pub fn is_blind(&self) -> bool {
+        self.plan.updates().is_some() && self.is_exhausted() && self.promise(Source::Unchecked).is_none()
+    }
+
     /// Whether the data will not be read any more.
     pub fn is_exhausted(&self) -> bool {
         self.left() == 0
@@ -557,13 +598,14 @@ impl<H> Session<'_, H> {
             Ear::SparseVector(gate) => StoredEar::SparseVector(Box::new(gate.snapshot())),
             Ear::Gaussian { left, .. } => StoredEar::Gaussian { left: *left },
         };
-        self.head_with(ear, self.lost)
+        self.head_with(ear, self.lost, self.forgotten)
     }
 
-    /// The same as if one correction more (in a Gaussian session, so many `answers`) had been used and lost: what is to be
-    /// stored before so many answers are drawn. A session that goes on from it has paid for what may have been seen:
-    /// [`charged_snapshot`](SparseVector::charged_snapshot). After an answer from the data of a session that corrects
-    /// itself, the [head](Self::head) is to be stored before another is drawn.
+    /// The same as if so many `answers` had been drawn and lost, and with them a correction: what is to be stored before so
+    /// many are drawn. A session that goes on from it has paid for what may have been seen, and counts them among the k of
+    /// its bounds: [`charged_snapshot`](SparseVector::charged_snapshot), which also says when nothing may be drawn. After an
+    /// answer from the data of a session that corrects itself, the [head](Self::head) is to be stored before another is
+    /// drawn.
     pub fn charged_head<R: CryptoRng + ?Sized>(&self, answers: u64, rng: &mut R) -> Head {
         let charged = match &self.ear {
             Ear::SparseVector(gate) => u64::from(gate.hits_left()).min(1),
@@ -573,12 +615,13 @@ impl<H> Session<'_, H> {
             Ear::SparseVector(gate) => StoredEar::SparseVector(Box::new(gate.charged_snapshot(rng))),
             Ear::Gaussian { left, .. } => StoredEar::Gaussian { left: left - charged },
         };
-        self.head_with(ear, self.lost + charged)
+        let compared = if self.plan.updates().is_some() && charged > 0 { answers } else { 0 };
+        self.head_with(ear, self.lost + charged, self.forgotten.saturating_add(compared))
     }
 
-    fn head_with(&self, ear: StoredEar, lost: u64) -> Head {
+    fn head_with(&self, ear: StoredEar, lost: u64, forgotten: u64) -> Head {
         let answered = self.transcript.entries().len() as u64;
-        Head { plan: self.plan.clone(), transcript_key: self.transcript.key(), answered, lost, ear }
+        Head { plan: self.plan.clone(), transcript_key: self.transcript.key(), answered, lost, forgotten, ear }
     }
 }
 
@@ -619,7 +662,7 @@ impl<'data, H: Hypothesis> Session<'data, H> {
     /// # Errors
     /// If no session can have stored that, or the data is not what the plan is for.
     pub fn resume(head: Head, hypothesis: H, transcript: Vec<Entry>, data: &'data Data) -> Result<Self, Refusal> {
-        let Head { plan, transcript_key, answered, lost, ear } = head;
+        let Head { plan, transcript_key, answered, lost, forgotten, ear } = head;
         check_data(&plan, data)?;
         // All three are far below 2⁶³ where they are right.
         let used = answered.saturating_add(lost);
@@ -636,7 +679,7 @@ impl<'data, H: Hypothesis> Session<'data, H> {
                 return Err(Refusal::Damaged("transcript and noisy threshold are of different moments"));
             }
         }
-        Ok(Self { plan, data, hypothesis, ear, transcript, lost })
+        Ok(Self { plan, data, hypothesis, ear, transcript, lost, forgotten })
     }
 }
 

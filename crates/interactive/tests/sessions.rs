@@ -321,6 +321,69 @@ fn repeats_are_free_and_the_same() {
     assert!(session.is_exhausted());
 }
 
+/// How often the mean square of 400 errors is within 60 % of the variance that a session says; with a standard deviation that is
+/// twice or half as large it never is. False alarms: that mean has a standard deviation of at most 12 % (a kurtosis below 6 over
+/// 400 draws; Gaussian noise has 9 % over 250), so this is 5 of them, about one seed in 10⁴.
+fn says_its_noise(errors: &[f64], deviation: f64) -> bool {
+    let mean_square = errors.iter().map(|error| error * error).sum::<f64>() / errors.len() as f64;
+    (mean_square / deviation.powi(2) - 1.0).abs() < 0.6
+}
+
+#[test]
+fn noise_is_as_large_as_it_says() {
+    let data = Data::keys(table((0..500).map(|key| (key, 200))));
+    let (setting, query) = (setting(100_000, 300, 400), |key: u64| count(key..key + 250));
+    let mut rng = generator(11);
+    let mut session = Session::new(Plan::gaussian(&setting).unwrap(), &data, &mut rng).unwrap();
+    // In the middle, where nothing is clamped.
+    let mut error = |key: u64| session.answer(&query(key % 250), &mut rng).unwrap().value - 50_000.0;
+    let errors: Vec<f64> = (0..250).map(&mut error).collect();
+    let deviation = session.noise_standard_deviation();
+    assert!(says_its_noise(&errors, deviation));
+    assert!(!says_its_noise(&errors, deviation * 2.0) && !says_its_noise(&errors, deviation / 2.0));
+
+    // The first guess is wrong by far more than the thresholds: the gap is told whatever the noise is. Paper mode has a value.
+    let budgeted = Plan::budgeted(&setting, Learner::SparseWeights, Hits::new(3).unwrap(), 20_000).unwrap();
+    let budget = Budget::approximate(Epsilon::new(20.0).unwrap(), Delta::new(1e-9).unwrap());
+    let paper = Plan::paper(&Setting { budget, ..setting }, Learner::SparseWeights).unwrap();
+    assert!(paper.threshold() < 30_000.0);
+    for plan in [budgeted, paper] {
+        let mut deviation = 0.0;
+        let errors: Vec<f64> = (0..400)
+            .map(|_| {
+                let mut session = Session::new(plan.clone(), &data, &mut rng).unwrap();
+                let answer = session.answer(&query(0), &mut rng).unwrap();
+                assert_eq!(answer.source, Source::Data);
+                deviation = session.noise_standard_deviation();
+                answer.value - 50_000.0
+            })
+            .collect();
+        assert!(says_its_noise(&errors, deviation), "{deviation}");
+        assert!(!says_its_noise(&errors, deviation * 2.0) && !says_its_noise(&errors, deviation / 2.0));
+    }
+}
+
+/// A budgeted session without corrections is blind, and knows what it was asked.
+#[test]
+fn a_blind_session_recalls() {
+    let data = Data::keys(table([(1, 50_000), (2, 50_000)]));
+    let mut rng = generator(3);
+    let plan = Plan::budgeted(&setting(100_000, 3, 9), Learner::SparseWeights, Hits::ONE, 20_000).unwrap();
+    let mut session = Session::with_hypothesis(plan, Forgetful, &data, &mut rng).unwrap();
+    assert!(session.recall(&count([1])).is_none() && !session.is_blind());
+    let first = session.answer(&count([1]), &mut rng).unwrap();
+    assert!(session.is_blind());
+    assert_eq!(session.recall(&count([1])), Some(Answer { is_repeated: true, ..first }));
+    assert_eq!(session.recall(&count([2])), None);
+    assert_eq!(session.answer(&count([2]), &mut rng).unwrap().source, Source::Unchecked);
+    assert_eq!(session.recall(&count([2])).map(|answer| answer.source), Some(Source::Unchecked));
+    // Of the other kinds nothing is unchecked, or something is promised until more were asked than planned.
+    let plan = Plan::gaussian(&setting(100_000, 3, 1)).unwrap();
+    let mut session = Session::new(plan, &data, &mut rng).unwrap();
+    session.answer(&count([1]), &mut rng).unwrap();
+    assert!(session.is_exhausted() && !session.is_blind());
+}
+
 #[test]
 fn beyond_k_nothing_is_promised() {
     let data = Data::keys(table([(1, 1_000)]));

@@ -7,6 +7,7 @@
 compile_error!("tamis-noise needs SSE2 on x86: its error bounds assume IEEE 754 double arithmetic");
 
 mod budget;
+mod coins;
 pub mod composition;
 pub mod discrete_gaussian;
 pub mod discrete_laplace;
@@ -31,4 +32,4 @@ pub use mechanisms::{GaussianMechanism, LaplaceMechanism};
 pub use parameters::{
     Beta, Delta, Epsilon, Hits, Neighbours, ParameterError, Queries, Scale, Sensitivity, StreamKind, Variance,
 };
-pub use selection::NoisyMax;
+pub use selection::{ExponentialMechanism, NoisyMax, PermuteAndFlip, TopByIteration};

@@ -42,15 +42,15 @@ pub struct Interval {
 }
 
 impl Interval {
-    const ONE: Self = Self { lower: 1.0, upper: 1.0 };
+    pub(crate) const ONE: Self = Self { lower: 1.0, upper: 1.0 };
 
     /// Product of two intervals of non-negative numbers.
-    fn times(self, other: Self) -> Self {
+    pub(crate) fn times(self, other: Self) -> Self {
         Self { lower: self.lower * other.lower, upper: self.upper * other.upper }
     }
 
     /// ln(self/other), of probabilities.
-    fn log_ratio(self, other: Self) -> Self {
+    pub(crate) fn log_ratio(self, other: Self) -> Self {
         let log_ratio = |p: f64, q: f64| match (p, q) {
             (0.0, _) => f64::NEG_INFINITY,
             (_, 0.0) => f64::INFINITY,

@@ -16,6 +16,7 @@
 //! | [`sparse_vector`] | the papers' figures, written as printed |
 //! | [`mechanism`] | one description of a sparse-vector mechanism, for the sampler and the enumerator alike |
 //! | [`median`] | the median mechanism's hypothesis, for a handful of elements |
+//! | [`selection`] | the exact laws of noisy max, the exponential mechanism and permute-and-flip |
 //! | [`wrong`] | the mechanisms that must be caught |
 //! | [`enumeration`] | the exact output law of a mechanism, and its worst privacy loss |
 //!
@@ -33,6 +34,7 @@ pub mod enclosure;
 pub mod enumeration;
 pub mod mechanism;
 pub mod median;
+pub mod selection;
 pub mod sign_family;
 pub mod sparse_vector;
 pub mod wrong;

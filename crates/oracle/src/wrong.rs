@@ -5,8 +5,10 @@
 //! ε-differentially private for queries of sensitivity `unit` grid units, and none is.
 //! An auditor that does not catch every one of [`catalogue`] is blind.
 
-use crate::enumeration::{Cell, Event, Pair, universal_pair};
+use crate::enumeration::{Cell, Event, Interval, Pair, universal_pair};
 use crate::mechanism::{Mechanism, Output, Redraw};
+use crate::selection;
+use dashu_ratio::RBig;
 
 /// LSL17's Algorithm 3 (Roth's lecture notes, 2011): releases the compared value f + ν itself. Seeing it
 /// bounds T̂ from above for free, and every earlier ⊥ becomes informative. No ε′ holds for long streams.
@@ -90,6 +92,16 @@ pub fn gap_and_value_released(epsilon: f64, unit: i64) -> Mechanism {
 pub fn redrawn_at_the_scale_of_one_draw(epsilon: f64, hits: u32, unit: i64) -> Mechanism {
     let right = Mechanism::lyu_su_li(epsilon / 2.0, epsilon / 2.0, hits, unit);
     Mechanism { redraw: Redraw::AfterHit(right.threshold_scale), ..right }
+}
+
+/// Permute-and-flip without the permutation: coins in the order of the candidates. A candidate before another with the largest
+/// score is impossible to miss where it ties with it, and not where it does not: no ε′ at all. Probability of each candidate.
+///
+/// # Panics
+///
+/// As [`selection::permute_and_flip`].
+pub fn flips_in_a_fixed_order(scores: &[i64], scale: &RBig) -> Vec<Interval> {
+    selection::first_heads(scores, scale, |_| vec![(0..scores.len()).collect()])
 }
 
 /// A wrong mechanism caught: more than e^ε times likelier on one stream of the pair than on the other.

@@ -51,7 +51,7 @@ impl Lines {
             } else {
                 return match std::str::from_utf8(&self.bytes) {
                     Ok(line) => Ok(Some(line)),
-                    Err(_) => Err(malformed(self.number, "is not valid UTF-8")),
+                    Err(_) => Err(not_text(self.number)),
                 };
             }
         }
@@ -91,6 +91,11 @@ impl Lines {
         }
         Ok(true)
     }
+}
+
+/// Of a line that is no UTF-8.
+pub fn not_text(line: u64) -> Failure {
+    malformed(line, "is not valid UTF-8")
 }
 
 fn malformed(line: u64, fault: &str) -> Failure {

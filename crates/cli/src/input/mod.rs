@@ -37,12 +37,13 @@ mod parquet;
 mod table;
 
 pub use csv::Fields;
-pub use lines::Lines;
+pub use lines::{Lines, not_text};
 pub use table::{Role, Table};
 
 use crate::failure::Failure;
 use crate::output::quoted;
 use crate::progress::Progress;
+use crate::state::is_state;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -125,6 +126,14 @@ impl Source {
         if path == Path::new("-") { Self::Stdin } else { Self::File(path.to_owned()) }
     }
 
+    /// Where it is found without being opened.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Stdin => Path::new("/dev/stdin"),
+            Self::File(path) => path,
+        }
+    }
+
     /// Whether the source can be read twice: once to check it, once to answer.
     pub fn is_regular_file(&self) -> bool {
         match self {
@@ -197,6 +206,12 @@ impl Source {
                 }
                 if !path.is_file() {
                     return Ok(Opened::Stream(Box::new(BufReader::new(file))));
+                }
+                if is_state(path) {
+                    return Err(Failure::input(
+                        format_args!("{self} is not {wanted}: it is a state, or another SQLite file"),
+                        "`tamis inspect` says what a state is, and `tamis session ask` asks that of a session",
+                    ));
                 }
                 if has_parquet_name(path) || starts_as_parquet(&mut file).map_err(|error| unreadable(self, &error))? {
                     return Ok(Opened::Parquet(file));

@@ -9,7 +9,7 @@ use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use tamis::noise::sparse_vector::{Plan, Snapshot, SparseVector};
+use tamis::noise::sparse_vector::{Plan, Snapshot, SparseVector, Variant, Verdict};
 use tamis::queries::Grid;
 
 /// A run: its gate, how far it has come, and where that is kept.
@@ -19,11 +19,19 @@ pub struct Run {
     pub answered: u64,
     /// Alerts that were charged and lost with a process that ended.
     lost: u32,
-    kept: Option<StateFile>,
+    kept: Kept,
     /// Whether the state says that the next alert is used up.
     is_charged: bool,
     /// How many rows were answered, and when, as it was kept last.
     last: (u64, Instant),
+}
+
+/// Where a run is kept.
+enum Kept {
+    Nowhere,
+    In(StateFile),
+    /// It was kept for the last time, or could not be: no row may be answered any more.
+    NoMore,
 }
 
 /// What names the values of a run: not what its plan says already.
@@ -45,6 +53,7 @@ impl Watched {
 #[derive(Serialize, Deserialize)]
 struct Position {
     answered: u64,
+    #[serde(default)]
     lost: u32,
     gate: Snapshot,
 }
@@ -79,7 +88,11 @@ impl Run {
         let run = Self::read(file)?.0;
         if run.gate.plan() != plan || run.gate.threshold() != request.threshold || watched != Watched::of(request) {
             return Err(Failure::input(
-                format_args!("{} keeps a run that was begun with other arguments", path.display()),
+                format_args!(
+                    "{} keeps a run that was begun with another {}",
+                    path.display(),
+                    run.differences(&watched, plan, request).join(", ")
+                ),
                 "give the same arguments as then (`tamis inspect` shows them), or another --state and a budget of its own",
             ));
         }
@@ -92,6 +105,38 @@ impl Run {
         Ok(Some(run))
     }
 
+    /// The arguments that are not those of the run. All of them are public.
+    fn differences(&self, watched: &Watched, plan: &Plan, request: &Request) -> Vec<&'static str> {
+        let (kept, now) = (self.gate.plan(), Watched::of(request));
+        let (old, new) = (kept.setting(), plan.setting());
+        // Units of two grids, in those of the finest there is: 30 bits.
+        let finest = |units: i128, bits: u32| units << (30 - bits);
+        let differ = |old: i128, new: i128| finest(old, watched.grid_bits) != finest(new, now.grid_bits);
+        let is_book = |plan: &Plan| matches!(plan.variant(), Variant::BookSparse | Variant::BookNumericSparse);
+        let differs = [
+            ("--column", watched.column != now.column),
+            ("--label", watched.label != now.label),
+            ("--threshold", differ(self.gate.threshold().into(), request.threshold.into())),
+            ("--alerts", old.hits != new.hits),
+            ("--epsilon", old.budget.epsilon() != new.budget.epsilon()),
+            // Where another mechanism was better, it may have needed no δ.
+            ("--delta", kept.variant() == plan.variant() && old.budget.delta() != new.budget.delta()),
+            ("--sensitivity", differ(old.sensitivity.get().into(), new.sensitivity.get().into())),
+            ("--neighbours", old.neighbours != new.neighbours),
+            ("--kind", old.kind != new.kind),
+            ("--grid", watched.grid_bits != now.grid_bits),
+            ("--variant", is_book(kept) != is_book(plan)),
+            ("--numeric", kept.report() != plan.report()),
+        ];
+        let names: Vec<_> = differs.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect();
+        match names.is_empty() {
+            // What the noise was divided by, and the plan does not hold.
+            true if kept.variant() == plan.variant() => vec!["--queries or --beta"],
+            true => vec!["--delta, --queries or --beta"],
+            false => names,
+        }
+    }
+
     /// Begins a run. From here on its whole budget is spent.
     pub fn begin<R: CryptoRng + ?Sized>(
         path: Option<&Path>,
@@ -101,15 +146,16 @@ impl Run {
         rng: &mut R,
     ) -> Result<Self, Failure> {
         let gate = SparseVector::new(plan.clone(), request.threshold, rng);
-        let mut run = Self { gate, answered: 0, lost: 0, kept: None, is_charged: false, last: (0, Instant::now()) };
+        let mut run =
+            Self { gate, answered: 0, lost: 0, kept: Kept::Nowhere, is_charged: false, last: (0, Instant::now()) };
         if let Some(path) = path {
             let mut id = [0; 16];
             rng.fill_bytes(&mut id);
             let parts = [Part::json(WATCHED, 0, &Watched::of(request))?, run.position()?];
-            state::create(path, Kind::Monitor, u128::from_le_bytes(id), &parts, quiet)?;
+            state::create(path, Kind::Monitor, u128::from_le_bytes(id), &parts)?;
             note(quiet, &format!("keeping this run in {}: as secret as the data", path.display()));
             // Another process may have been faster to use it: what counts is what is there.
-            let kept = Self::find(Some(path), plan, request, true)?;
+            let kept = Self::find(Some(path), plan, request, quiet)?;
             run = kept.ok_or_else(|| Failure::machine("the state is gone", "run it again, in a folder of your own"))?;
         }
         Ok(run)
@@ -123,7 +169,7 @@ impl Run {
             return Err(file.damaged("its alerts and its noisy threshold are of different moments"));
         }
         let last = (answered, Instant::now());
-        Ok((Self { gate, answered, lost, kept: Some(file), is_charged: false, last }, alerts))
+        Ok((Self { gate, answered, lost, kept: Kept::In(file), is_charged: false, last }, alerts))
     }
 
     fn position(&self) -> Result<Part, Failure> {
@@ -136,23 +182,30 @@ impl Run {
     }
 
     pub fn is_kept(&self) -> bool {
-        self.kept.is_some()
+        matches!(self.kept, Kept::In(_))
+    }
+
+    /// Answers a row. Of a run that is kept, only what is charged.
+    pub fn answer<R: CryptoRng + ?Sized>(&mut self, value: i64, rng: &mut R) -> Result<Verdict, Failure> {
+        match self.kept {
+            Kept::Nowhere => {}
+            Kept::In(_) if self.is_charged => {}
+            Kept::In(_) | Kept::NoMore => return Err(over()),
+        }
+        // Cannot fail: the loop ends as soon as the gate halts, and a run that has halted is not begun.
+        let verdict = self.gate.answer(value, rng).expect("a gate that has not halted");
+        self.answered += 1;
+        Ok(verdict)
     }
 
     /// Charges an alert before there is one: if it could not be kept, that would tell that there was.
     pub fn charge<R: CryptoRng + ?Sized>(&mut self, rng: &mut R) -> Result<(), Failure> {
-        if !self.is_kept() {
-            return Ok(());
-        }
         let position = self.charged_position(rng)?;
         self.commit(vec![position], true)
     }
 
     /// Keeps an alert that has just been counted, and charges the next.
     pub fn keep_alert<R: CryptoRng + ?Sized>(&mut self, alert: &Alert, rng: &mut R) -> Result<(), Failure> {
-        if !self.is_kept() {
-            return Ok(());
-        }
         let number = used(&self.gate) - self.lost - 1;
         let kept = KeptAlert { row: self.answered, label: alert.label.clone(), value: alert.value };
         let is_next = !self.gate.is_halted();
@@ -165,23 +218,39 @@ impl Run {
         if self.is_kept() && self.last.1.elapsed() >= FORGETTABLE { self.charge(rng) } else { Ok(()) }
     }
 
-    /// Keeps how far it has come, and gives back what was charged: no more rows are read.
+    /// Keeps how far it has come, gives back what was charged and closes the state: no more rows are answered.
     pub fn end(&mut self) -> Result<(), Failure> {
-        if !self.is_charged {
-            return Ok(());
+        let kept = if self.is_charged {
+            self.position().and_then(|position| self.commit(vec![position], false))
+        } else {
+            Ok(())
+        };
+        if !matches!(self.kept, Kept::Nowhere) {
+            self.kept = Kept::NoMore;
         }
-        let position = self.position()?;
-        self.commit(vec![position], false)
+        kept
     }
 
     fn commit(&mut self, parts: Vec<Part>, is_charged: bool) -> Result<(), Failure> {
         // What could not be kept once is not made up for later: an alert may have been lost.
-        let Some(mut file) = self.kept.take() else { return Ok(()) };
+        let mut file = match std::mem::replace(&mut self.kept, Kept::NoMore) {
+            Kept::In(file) => file,
+            Kept::NoMore => return Err(over()),
+            Kept::Nowhere => {
+                self.kept = Kept::Nowhere;
+                return Ok(());
+            }
+        };
         self.is_charged = false;
         file.commit(&parts)?;
-        (self.kept, self.is_charged, self.last) = (Some(file), is_charged, (self.answered, Instant::now()));
+        (self.kept, self.is_charged, self.last) = (Kept::In(file), is_charged, (self.answered, Instant::now()));
         Ok(())
     }
+}
+
+/// Somebody has ended the run meanwhile.
+fn over() -> Failure {
+    Failure::machine("the run has ended, or could not be kept", "run it again: it goes on behind what was shown")
 }
 
 /// How many ⊤ there were.

@@ -42,7 +42,7 @@ impl Request {
         }
         Ok(Self {
             setting: Setting {
-                hits: hits("alerts", &arguments.alerts, "for example --alerts 2")?,
+                hits: hits("alerts", "alerts", &arguments.alerts, "for example --alerts 2")?,
                 budget,
                 sensitivity: sensitivity(kind, grid, &arguments.sensitivity)?,
                 neighbours,

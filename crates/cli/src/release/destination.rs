@@ -28,7 +28,7 @@ impl Destination {
                 "for example --out customers.tamis",
             ));
         }
-        if inputs.iter().any(|input| is_same_file(input, path)) {
+        if inputs.iter().any(|input| folder::is_same_file(input, path)) {
             return Err(Failure::input(
                 format_args!("--out: {shown} is a file that this release is made from"),
                 "give another name: what is private stays where it is",
@@ -135,18 +135,6 @@ fn probe(folder: &Path) -> io::Result<Permissions> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     Ok(builder.tempfile_in(folder)?.as_file().metadata()?.permissions())
-}
-
-#[cfg(unix)]
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let identity = |path: &Path| fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
-    identity(one).is_some_and(|one| Some(one) == identity(other))
-}
-
-#[cfg(not(unix))]
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
 }
 
 fn exists(path: &Path) -> Failure {

@@ -18,33 +18,40 @@ use tamis::queries::FingerprintKey;
 const EXAMPLES: &str = "\
 Examples:
   What would the answers be worth, in this mode and in the others? (reads no data)
-    tamis session create --explain --unit row --max-support 256 --queries 10000 --epsilon 1 --delta 1e-9 \\
-        --neighbours substitute --records 32561 --rows-per-key 1000
+    tamis session create --explain --unit row --max-support 256 \\
+        --queries 10000 --epsilon 1 --delta 1e-9 --neighbours substitute \\
+        --records 32561 --rows-per-key 1000
   The same, in earnest:
-    tamis session create examples/adult_majority48.csv --key bits --bits examples/adult_majority48_columns.txt \\
-        --unit row --max-support 256 --queries 10000 --epsilon 1 --delta 1e-9 --neighbours substitute \\
-        --records 32561 --rows-per-key 1000 --state adult.session
-    tamis session ask adult.session --queries examples/adult_conjunctions.jsonl
+    tamis session create examples/adult_majority48.csv --key bits \\
+        --bits examples/adult_majority48_columns.txt --unit row \\
+        --max-support 256 --queries 10000 --epsilon 1 --delta 1e-9 \\
+        --neighbours substitute --records 32561 --rows-per-key 1000 \\
+        --state adult.session
+    tamis session ask adult.session \\
+        --queries examples/adult_conjunctions.jsonl
 
 Modes: guarded makes a projection release and answers from it; the rest of the budget pays for --updates corrections from the \
-data, where it was wrong by more than its threshold. gaussian adds noise to each answer, for at most --queries of them: the \
-least bound where few are asked. sparse-mw learns the data by multiplicative weights (Blum and Roth 2011), either with the \
-least bound that holds for all queries, or with --updates and --threshold as you say. paper is the same with the papers' \
-constants. --explain compares them.
+data, where it was wrong by more than its threshold. gaussian adds noise to each answer, for at most --queries of them, and \
+needs --delta: the least bound where few are asked. sparse-mw learns the data by multiplicative weights (Blum and Roth 2011), \
+either with the least bound that holds for all queries, or with --updates and --threshold as you say. paper is the same with \
+the papers' constants. --explain compares them.
 
 What is protected: whoever sees the answers learns hardly more about one unit of privacy (a person, say) than without that \
 unit's rows, whatever is asked and however it is chosen. The whole budget is spent by creating the session; asking costs \
 nothing more. A second session, or a release, of the same data has a budget of its own, and the two add up.
 
 What is public: every argument and the answers. --records is exact under substitution, where it is public; under add-remove it \
-is an upper bound that you state, and accuracy rests on it, privacy never. Rows, units, keys and malformed data are as in \
-`tamis release`.
+is an upper bound that you state, and accuracy rests on it, privacy never. If there are more records than that, the session is \
+made all the same, with exit code 0, since whether there are is private: a warning on standard error says so, here and in \
+`tamis session show`, to the curator alone. Bounds do not hold then. So state a bound that is beyond doubt. Rows, units, keys \
+and malformed data are as in `tamis release`.
 
 The state holds the data that is answered from, and the noisy threshold: it is as secret as the data, and made for its owner \
 alone (mode 0600). Of two copies only the newer may be used: an older one that is put back is refused where the newer was used \
-before, by a number kept in $XDG_STATE_HOME/tamis or ~/.local/state/tamis. Putting back both cannot be detected. Keep it on a \
-local disk, and where a crash has left a file FILE-journal beside it, move both: the next run puts the state in order. A \
-creation that is killed may leave a file .tamis-….partial beside FILE: it holds the data and was never answered from, so delete it.
+before, by a number kept in $XDG_STATE_HOME/tamis or ~/.local/state/tamis, and while one is in use the other has to wait. \
+Where that cannot be told there is a warning. Putting back state and number cannot be detected. Keep it on a local disk, and \
+where a crash has left a file FILE-journal beside it, move both: the next run puts the state in order. A creation that is killed \
+may leave a file .tamis-….partial beside FILE: it holds the data and was never answered from, so delete it.
 
 Exit codes: 0 done; 1 refused on privacy grounds, or because the guarantee is vacuous (--yes); 2 usage or bad input; \
 3 internal error, or a disk that failed: nothing is spent then unless the state is there.";
@@ -123,7 +130,7 @@ pub struct Arguments {
     /// What to print to standard output: the plan as text (with --explain alone), JSON or CSV.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Print nothing but errors and what was asked for by --format.
+    /// Print nothing but errors, warnings about privacy and what was asked for by --format.
     #[arg(long)]
     quiet: bool,
 }
@@ -166,14 +173,20 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     useful(&request, arguments.yes)?;
     // Seeded by the operating system, and cryptographic: there is no flag for a seed.
     let contents = make(&request, &source, path, arguments.quiet, &mut rand::rng())?;
+    if contents.records > request.setting.records {
+        warn_of_more_records();
+    }
     if !arguments.quiet {
         account(&request, &contents, path);
     }
     match arguments.format {
         Format::Text => Ok(()),
-        format => explanation.written(path).print(format),
+        format => explanation.written(path).print(format).map_err(|failure| failure.having_spent(SPENT)),
     }
 }
+
+/// Where the plan cannot be printed.
+const SPENT: &str = "look for a full disk; the state is written, and its budget is spent";
 
 /// Refuses to spend a budget on a guarantee that says nothing.
 fn useful(request: &Request, insist: bool) -> Result<(), Failure> {
@@ -210,7 +223,7 @@ fn make<R: CryptoRng + ?Sized>(
     let data = table.into_data(&keys)?;
     let engine = begin(request, &data, rng).map_err(|refusal| unsuitable(&refusal))?;
     parts.extend(engine.first_parts(&keys, &request.records)?);
-    state::create(path, StateKind::Session, u128::from_le_bytes(random(rng)), &parts, quiet)?;
+    state::create(path, StateKind::Session, u128::from_le_bytes(random(rng)), &parts)?;
     Ok(contents)
 }
 
@@ -241,6 +254,17 @@ fn unsuitable(refusal: &Refusal) -> Failure {
     }
 }
 
+/// Tells the curator, however quiet, that --records was too low. Only under add-remove, where it depends on private data: no
+/// exit code and no line of standard output does.
+pub fn warn_of_more_records() {
+    note(
+        false,
+        "warning: there are more records than --records says (this is private: for the curator alone). Privacy holds, but bounds \
+         and intervals of this session do not: do not use it, and begin another with a bound that is beyond doubt without a look \
+         at the data",
+    );
+}
+
 /// Tells the curator what was spent, and on what.
 fn account(request: &Request, contents: &Contents, path: &Path) {
     let shown = path.display();
@@ -253,8 +277,5 @@ fn account(request: &Request, contents: &Contents, path: &Path) {
     };
     let rows = plural(contents.rows, "row");
     note(false, &format!("private   {rows} read{dropped}: as private as the data, for you alone"));
-    if contents.records > request.setting.records {
-        note(false, "private   that is more than --records: privacy holds, the guarantee does not");
-    }
     note(false, &format!("next      tamis session ask {shown}"));
 }

@@ -3,11 +3,12 @@
 use super::create::Kind;
 use super::request::{Planned, Request};
 use crate::failure::Failure;
-use crate::output::{Format, line, percentage, plural, record_line, weak_for, write};
+use crate::output::{Format, line, percentage, record_line, weak_for, write};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
-use tamis::interactive::Plan;
+use tamis::interactive::{Plan, Setting};
+use tamis::noise::Neighbours;
 use tamis::projection::Rule;
 
 /// Version of the JSON object.
@@ -48,7 +49,18 @@ pub struct Explanation {
     /// Whether that is only for queries whose rows no frequent key shares.
     #[serde(skip)]
     few_keys: bool,
+    /// What was taken for granted, since nothing was said of it.
+    assumed: Option<&'static str>,
     warning: Option<String>,
+    /// What the bound rests on.
+    #[serde(skip)]
+    condition: String,
+    /// Whether a δ was offered that is not spent.
+    #[serde(skip)]
+    delta_unspent: bool,
+    /// Whether the modes are compared, and one of them needs a δ that there is not.
+    #[serde(skip)]
+    gaussian_needs_delta: bool,
     /// Until when the bound holds.
     #[serde(skip)]
     lasts: &'static str,
@@ -66,6 +78,9 @@ impl Explanation {
         let other = |(kind, planned): &(Kind, Planned)| {
             (*kind, planned.plan().guarantee_in_records(), planned.plan().is_vacuous())
         };
+        let (is_pure, kind) = (setting.budget.delta().is_zero(), request.kind);
+        let is_planned = |other: Kind| kind == other || others.iter().any(|(planned, _)| *planned == other);
+        let is_assumed = is_planned(Kind::Guarded) && request.assumes_one_record_a_key(Kind::Guarded);
         let release = match &request.planned {
             Planned::Plain(_) => None,
             Planned::Guarded(plan) => Some(plan.release()),
@@ -92,6 +107,10 @@ impl Explanation {
             survives_exhaustion: plan.survives_exhaustion(),
             predicted_error: release.and_then(tamis::projection::Plan::predicted_error),
             few_keys: release.is_some_and(|release| release.predicted_rule() != Rule::Normal),
+            assumed: is_assumed.then_some("one record a key, on the average: --rows-per-key was not given"),
+            condition: condition(setting),
+            delta_unspent: !is_pure && cost.delta().is_zero(),
+            gaussian_needs_delta: compared && is_pure && kind != Kind::Gaussian,
             warning: weak_for(cost, Some(setting.records as f64)),
             lasts: lasts(plan, 0),
             protected: request.records.protected(setting.neighbours, setting.rows_per_unit),
@@ -122,20 +141,33 @@ impl Explanation {
     /// How answers come about, in a sentence or two.
     fn how(&self) -> String {
         let (updates, threshold) = (u64::from(self.updates.unwrap_or(0)), self.threshold.unwrap_or(0.0));
-        let corrections = plural(updates, "correction");
+        let come = if updates == 1 { "1 correction comes".to_owned() } else { format!("{updates} corrections come") };
         match self.slots {
             _ if self.updates.is_none() => format!("{}: noise for each of {} answers", self.mode, self.queries),
             None => format!(
-                "{}: a release answers, and up to {corrections} come from the data, where it is off by more than {threshold:.0}",
+                "{}: a release answers, and up to {come} from the data, where it is off by more than {threshold:.0}",
                 self.mode
             ),
             Some(slots) => format!(
-                "{}: weights on {slots} slots answer, and up to {corrections} come from the data, where they are off by more \
+                "{}: weights on {slots} slots answer, and up to {come} from the data, where they are off by more \
                  than {threshold:.0}",
                 self.mode
             ),
         }
     }
+}
+
+/// What bounds rest on beside the plan: numbers that were stated, and that nobody checks.
+pub fn condition(setting: &Setting) -> String {
+    let Setting { records, largest_count, neighbours, .. } = setting;
+    let mut stated = Vec::new();
+    if *neighbours == Neighbours::AddRemove {
+        stated.push(format!("there are at most {records} records"));
+    }
+    if largest_count < records {
+        stated.push(format!("no key has more than {largest_count}"));
+    }
+    if stated.is_empty() { String::new() } else { format!(", if {}", stated.join(" and ")) }
 }
 
 /// Until when a guarantee holds, if so many corrections were lost.
@@ -157,7 +189,7 @@ impl fmt::Display for Explanation {
             "answers   within ± {bound:.0} of the truth ({share:.1} % of {records} records), with probability {level} for \
              {queries},"
         )?;
-        writeln!(f, "          however they are chosen{}", self.lasts)?;
+        writeln!(f, "          however they are chosen{}{}", self.lasts, self.condition)?;
         if self.vacuous {
             writeln!(f, "          that is vacuous: no answer is beyond {records}, so the guarantee says nothing")?;
         }
@@ -172,13 +204,22 @@ impl fmt::Display for Explanation {
                 "          queries not chosen by looking at the answers are predicted to be within ± {error:.0}{but}"
             )?;
         }
+        if let Some(assumed) = self.assumed {
+            writeln!(f, "assumed   {assumed}")?;
+        }
         writeln!(f, "plan      {}", self.how())?;
         for (kind, bound, vacuous) in &self.others {
             let vacuous = if *vacuous { ": vacuous" } else { "" };
             writeln!(f, "          (--mode {} would be within ± {bound:.0}{vacuous})", kind.name())?;
         }
+        if self.gaussian_needs_delta {
+            writeln!(f, "          (--mode gaussian needs --delta, for example 1e-9)")?;
+        }
         let (epsilon, delta, neighbours) = (&self.epsilon, &self.delta, &self.neighbours);
         writeln!(f, "privacy   ε = {epsilon}, δ = {delta} for the whole session, under {neighbours} neighbours")?;
+        if self.delta_unspent {
+            writeln!(f, "          δ was not needed: none is spent")?;
+        }
         writeln!(f, "protected {}", self.protected)?;
         if let Some(warning) = &self.warning {
             writeln!(f, "warning   {warning}")?;

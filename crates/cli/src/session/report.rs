@@ -1,10 +1,11 @@
 //! Answers on standard output, as they come.
 
+use super::explain::condition;
 use crate::failure::Failure;
 use crate::output::{Format, csv, lines, percentage, printable, rounded, write};
 use serde::Serialize;
 use std::fmt::Write;
-use tamis::interactive::{Answer, Source};
+use tamis::interactive::{Answer, Setting, Source};
 
 /// Version of the JSON lines.
 const SCHEMA: &str = "tamis.session.answer/1";
@@ -14,14 +15,16 @@ pub struct Answered {
     pub name: String,
     pub keys: f64,
     pub answer: Answer,
-    /// Of the release that answered, if one did.
+    /// Of the release that answered, or of the noise in an answer from the data.
     pub standard_error: Option<f64>,
 }
 
 /// Prints answers, a batch at a time.
 pub struct Report {
-    /// 1 − β, which all bounds hold with together.
+    /// 1 − β, which all bounds hold with together, …
     level: f64,
+    /// … and what they rest on.
+    condition: String,
     /// All records: no answer is beyond them.
     most: f64,
     format: Format,
@@ -46,8 +49,9 @@ struct Row<'a> {
 }
 
 impl Report {
-    pub fn new(level: f64, records: u64, format: Format) -> Self {
-        Self { level, most: records as f64, format, begun: false }
+    pub fn new(setting: &Setting, format: Format) -> Self {
+        let (level, most) = (1.0 - setting.beta.get(), setting.records as f64);
+        Self { level, condition: condition(setting), most, format, begun: false }
     }
 
     /// Whether anything was printed.
@@ -95,13 +99,20 @@ impl Report {
     fn table(&self, rows: &[Row], head: bool) -> String {
         let mut text = String::new();
         if head {
-            let level = percentage(self.level);
-            let _ = writeln!(text, "{level} for all bounds at once; they do not include sampling error\n");
+            let (level, condition) = (percentage(self.level), &self.condition);
+            let _ = writeln!(
+                text,
+                "±        all of them hold at once with probability {level}{condition}; sampling error is not in it"
+            );
+            let _ = writeln!(
+                text,
+                "typical  standard error: of a query not chosen by looking at answers; of the noise, if from data\n"
+            );
         }
         let title = ["query", "keys", "answer", "±", "from", "to", "typical", "source"].map(str::to_owned);
         let cells = rows.iter().map(|row| {
-            let bound = row.bound.unwrap_or(f64::INFINITY);
-            let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| rounded(value, bound));
+            let error = row.bound.or(row.standard_error).unwrap_or(f64::INFINITY);
+            let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| rounded(value, error));
             let numbers = [Some(row.value), row.bound, row.lower, row.upper, row.standard_error].map(number);
             let [value, bound, lower, upper, typical] = numbers;
             let unchecked = if row.checked { "" } else { ", unchecked" };

@@ -5,6 +5,7 @@ use crate::arguments::{beta, budget, hits, neighbours, number, queries, whole};
 use crate::failure::Failure;
 use crate::records::Records;
 use tamis::interactive::{GuardedPlan, Learner, Plan, PlanError, Setting};
+use tamis::noise::composition::CompositionError;
 use tamis::noise::{Budget, Hits, Neighbours, ParameterError};
 
 /// What was asked for, checked, and the plan for it.
@@ -18,7 +19,8 @@ pub struct Request {
     pub cost: Budget,
     updates: Option<Hits>,
     threshold: Option<u64>,
-    multiplicity: f64,
+    /// How many records share a key; 1 if that was not stated.
+    multiplicity: Option<f64>,
 }
 
 /// A plan of either engine.
@@ -62,10 +64,8 @@ impl Request {
             ));
         }
         let (updates, threshold) = corrections(arguments)?;
-        let multiplicity = match &arguments.rows_per_key {
-            Some(text) => number("rows-per-key", text, "for example --rows-per-key 2.5")?.to_f64_fast(),
-            None => 1.0,
-        };
+        let stated = |text: &String| number("rows-per-key", text, "for example --rows-per-key 2.5");
+        let multiplicity = arguments.rows_per_key.as_ref().map(stated).transpose()?.map(|stated| stated.to_f64_fast());
         let kind = arguments.mode;
         let planned = plan(kind, &setting, updates, threshold, multiplicity).map_err(|error| refusal(&error))?;
         let cost = planned.cost().map_err(|error| Failure::refused(error, "give a smaller --epsilon"))?;
@@ -80,6 +80,11 @@ impl Request {
             Some((kind, plan(kind, &self.setting, updates, threshold, self.multiplicity).ok()?))
         };
         others.into_iter().filter(|kind| *kind != self.kind).filter_map(planned).collect()
+    }
+
+    /// Whether the mode `kind` is planned for one record a key because nothing was said of it.
+    pub fn assumes_one_record_a_key(&self, kind: Kind) -> bool {
+        kind == Kind::Guarded && self.multiplicity.is_none()
     }
 }
 
@@ -106,8 +111,11 @@ fn setting(arguments: &Arguments, rows_per_unit: u32) -> Result<Setting, Failure
 
 /// c and T, where they may be chosen.
 fn corrections(arguments: &Arguments) -> Result<(Option<Hits>, Option<u64>), Failure> {
-    let updates =
-        arguments.updates.as_deref().map(|text| hits("updates", text, "for example --updates 10")).transpose()?;
+    let updates = arguments
+        .updates
+        .as_deref()
+        .map(|text| hits("updates", "corrections", text, "for example --updates 10"))
+        .transpose()?;
     let records = |text: &String| whole("threshold", text, "for example --threshold 500, in records");
     let threshold = arguments.threshold.as_ref().map(records).transpose()?;
     match (arguments.mode, updates, threshold) {
@@ -140,12 +148,12 @@ fn plan(
     setting: &Setting,
     updates: Option<Hits>,
     threshold: Option<u64>,
-    multiplicity: f64,
+    multiplicity: Option<f64>,
 ) -> Result<Planned, PlanError> {
     let plan = match (kind, updates, threshold) {
         (Kind::Guarded, ..) => {
             let updates = updates.map_or_else(|| Hits::new(GUARDED_UPDATES), Ok)?;
-            return Ok(Planned::Guarded(Box::new(GuardedPlan::new(setting, updates, multiplicity)?)));
+            return Ok(Planned::Guarded(Box::new(GuardedPlan::new(setting, updates, multiplicity.unwrap_or(1.0))?)));
         }
         (Kind::Gaussian, ..) => Plan::gaussian(setting)?,
         (Kind::SparseMw, Some(updates), Some(threshold)) => {
@@ -160,6 +168,10 @@ fn plan(
 /// A plan that cannot be had.
 fn refusal(error: &PlanError) -> Failure {
     match error {
+        PlanError::Gaussian(CompositionError::PureBudget { .. }) => Failure::refused(
+            "--mode gaussian: Gaussian noise needs a delta above 0",
+            "give --delta, for example 1e-9, or take another mode",
+        ),
         PlanError::Size(_) => Failure::input(error, "`tamis session create --help` says what each argument may be"),
         _ => Failure::refused(error, "change --epsilon, --delta, --updates, --max-rows or --mode"),
     }

@@ -300,16 +300,32 @@ impl<'data> Engine<'data> {
         }
     }
 
-    /// That of a release's answer, where one was given.
+    /// The answer to the same query, if it was asked before.
+    pub fn recall(&self, query: &Query) -> Option<Answer> {
+        match self {
+            Self::Plain(session) => session.recall(query),
+            Self::Guarded(session) => session.recall(query),
+        }
+    }
+
+    /// Whether new answers are guesses of which nothing is promised.
+    pub fn is_blind(&self) -> bool {
+        match self {
+            Self::Plain(session) => session.is_blind(),
+            Self::Guarded(session) => session.is_blind(),
+        }
+    }
+
+    /// That of a release's answer, or of the noise in one from the data; of weights nothing is known.
     ///
     /// # Errors
     /// If the query is not for such a session.
     pub fn standard_error(&self, query: &Query, answer: &Answer) -> Result<Option<f64>, Refused> {
-        match self {
-            Self::Guarded(session) if answer.source != Source::Data => {
-                session.hypothesis().standard_error(query).map(Some)
-            }
-            _ => Ok(None),
+        match (self, answer.source) {
+            (Self::Guarded(session), Source::Data) => Ok(Some(session.noise_standard_deviation())),
+            (Self::Guarded(session), _) => session.hypothesis().standard_error(query).map(Some),
+            (Self::Plain(session), Source::Data) => Ok(Some(session.noise_standard_deviation())),
+            (Self::Plain(_), _) => Ok(None),
         }
     }
 

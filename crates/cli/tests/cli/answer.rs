@@ -100,7 +100,7 @@ fn lists_are_lines() {
     // With one column a comma is a comma, and a blank is a blank.
     let note = "note: FILE: blanks at the start or end of a line are taken for part of the key: 1 line\n";
     assert_eq!(value(b"a,b\n ann\n\"ann\"\n"), (1.0, note.to_owned()));
-    assert_eq!(value(b""), (0.0, String::new()));
+    assert_eq!(value(b""), (0.0, "note: FILE is empty: it lists no key, and the true answer is 0\n".to_owned()));
     assert_eq!(value(b"ann\nbob\nann\nann\n"), (4.0, "FILE: 2 keys listed before, counted once\n".to_owned()));
     let note = "note: line 1 of FILE is the name of the key: it is taken for a key, a list has no header\n";
     assert_eq!(value(b"name\nann\n"), (3.0, note.to_owned()));

@@ -1,6 +1,7 @@
 //! What is not of one command.
 
-use super::{run, stderr, stdout};
+use super::{run, stderr, stdout, tamis};
+use std::collections::BTreeSet;
 
 #[test]
 fn without_arguments_it_prints_help_and_code_2() {
@@ -31,6 +32,25 @@ fn version_and_help_are_data() {
         let output = run(&words);
         assert_eq!(output.status.code(), Some(0));
         assert!(stdout(&output).contains("Example"), "{}", stdout(&output));
+    }
+}
+
+/// In a terminal of 80 columns too no line of an example is broken: all of them can be pasted.
+#[test]
+fn examples_can_be_pasted() {
+    for command in
+        ["release", "answer", "inspect", "monitor", "session", "session create", "session ask", "session show"]
+    {
+        let words: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
+        let help = |columns: &str| stdout(&tamis().args(&words).env("COLUMNS", columns).output().unwrap());
+        let (narrow, wide) = (help("80"), help("1000"));
+        let lines: BTreeSet<&str> = narrow.lines().collect();
+        let pasted: Vec<&str> =
+            wide.lines().filter(|line| line.starts_with("  ") && line.trim_start().starts_with("tamis ")).collect();
+        assert!(!pasted.is_empty(), "{wide}");
+        for line in wide.lines().filter(|line| line.ends_with('\\')).chain(pasted) {
+            assert!(lines.contains(line), "{command}: {line}\n{narrow}");
+        }
     }
 }
 

@@ -111,8 +111,9 @@ fn from_a_table_to_an_answer() {
     assert_eq!((answer["name"].as_str(), answer["keys"].as_u64()), (Some("audience"), Some(1000)));
     let number = |field: &str| answer[field].as_f64().unwrap();
     let error = number("standard_error");
-    // √(1000·(2000/4096 + 1.84)), a little more for what is in the list.
-    assert!((47.0..52.0).contains(&error), "{error}");
+    // √(1000·(2000/4096 + 1.84)), a little more for what is in the list: 48.5. It is estimated from 4096 noisy sums, whose squares
+    // have a relative standard deviation of at most √5, so that it has one of 1.7 %: these are six and more of them.
+    assert!((43.0..54.0).contains(&error), "{error}");
     assert!((number("value") - 500.0).abs() < 10.0 * error, "{answer}");
     assert!(number("lower") < number("value") && number("value") < number("upper"));
 }

@@ -200,11 +200,165 @@ fn guesses_without_corrections_are_asked_for() {
     let given = answers(&refused);
     assert_eq!((given.len(), given[0].1.as_str(), given[0].2), (1, "data", 0));
     assert!((given[0].0 - 400.0).abs() < 50.0);
+    // What was refused was not kept: asked again it is refused again.
     assert_eq!(code(&place.ask("s", &queries, "")), 1);
+    let shown = stdout(&place.run("session show s"));
+    assert!(shown.contains("asked          1 different queries"), "{shown}");
     let unchecked = place.ask("s", &(queries + &query("c", &["other701", "other702"])), "--unchecked");
     assert_eq!(code(&unchecked), 0);
     let last = lines(&stdout(&unchecked)).pop().unwrap();
     assert_eq!((&last["source"], &last["checked"], &last["bound"]), (&"hypothesis".into(), &false.into(), &().into()));
+    // A guess that was given is an answer like others: it needs no flag to be given again.
+    let again = place.ask("s", &query("bob", &["bob"]), "");
+    let line = &lines(&stdout(&again))[0];
+    assert_eq!((code(&again), &line["source"], &line["checked"]), (0, &"transcript".into(), &false.into()));
+}
+
+/// Where the records are private, that there are more of them than was stated is told to the curator on standard error, and
+/// nothing else depends on it.
+#[test]
+fn more_records_than_stated_are_the_curators_secret() {
+    let place = Place::new();
+    let create = |records: u32, state: &str| {
+        place.run(&format!(
+            "session create table.csv --key name --unit row --neighbours add-remove --records {records} --max-support 10 \
+             --queries 9 --epsilon 1000 --state {state} --quiet"
+        ))
+    };
+    for (records, state, is_told) in [(999, "s", true), (1000, "t", false)] {
+        let created = create(records, state);
+        assert_eq!((code(&created), stdout(&created).as_str()), (0, ""), "{}", stderr(&created));
+        let shown = place.run(&format!("session show {state}"));
+        let asked = place.ask(state, &query("x", &["other701"]), "");
+        assert_eq!((code(&shown), code(&asked)), (0, 0));
+        for (output, is_told) in [(&created, is_told), (&shown, is_told), (&asked, false)] {
+            let told = stderr(output).contains("warning: there are more records than --records says");
+            assert_eq!(told, is_told, "{}", stderr(output));
+        }
+        // The same but for the number that was stated.
+        let bound = format!("while corrections are left, if there are at most {records} records\n");
+        assert!(stdout(&shown).contains(&bound), "{}", stdout(&shown));
+        assert!(!stdout(&shown).contains("more records"), "{}", stdout(&shown));
+    }
+}
+
+/// What the plan takes for granted, what it does not spend and what another mode needs.
+#[test]
+fn plans_say_what_was_not_said() {
+    let place = Place::new();
+    let explain = |more: &str| stdout(&place.create(&format!("--queries 40 --epsilon 1 --explain {more}")));
+    for (more, word, is_said) in [
+        ("", "assumed   one record a key", true),
+        ("--rows-per-key 1", "assumed", false),
+        ("--mode sparse-mw", "assumed   one record a key", true),
+        ("", "(--mode gaussian needs --delta, for example 1e-9)", true),
+        ("--delta 1e-9", "(--mode gaussian would be within", true),
+        ("--delta 1e-9", "needs --delta", false),
+        ("--delta 1e-9 --updates 1", "δ was not needed: none is spent", true),
+        ("--updates 1", "δ was not needed", false),
+        ("--delta 1e-9 --mode gaussian", "δ was not needed", false),
+        ("--updates 1", "up to 1 correction comes from the data", true),
+        ("", "up to 10 corrections come from the data", true),
+        ("--largest-count 3", "no key has more than 3", true),
+    ] {
+        assert_eq!(explain(more).contains(word), is_said, "{more}: {}", explain(more));
+    }
+    let none = place.create("--queries 40 --epsilon 1 --updates 0 --explain");
+    assert!(stderr(&none).starts_with("error: --updates: the number of corrections must be"), "{}", stderr(&none));
+}
+
+/// Answers from the data have the standard error of their noise, also where nothing else is promised of them.
+#[test]
+fn noise_is_told_of_answers_from_the_data() {
+    let place = Place::new();
+    let more = "--queries 1 --epsilon 1000 --mode sparse-mw --updates 5 --threshold 100 --state s";
+    assert_eq!(code(&place.create(more)), 0);
+    let asked = place.ask("s", &(query("ann", &["ann"]) + &query("bob", &["bob"])), "");
+    for (line, is_bounded) in lines(&stdout(&asked)).iter().zip([true, false]) {
+        let error = line["standard_error"].as_f64().unwrap();
+        assert!(0.0 < error && error < 1.0, "{line}");
+        assert_eq!((&line["source"], &line["checked"]), (&"data".into(), &true.into()));
+        assert_eq!(line["bound"].is_number(), is_bounded, "{line}");
+    }
+    assert!(stderr(&asked).contains("the guarantee was for 1"), "{}", stderr(&asked));
+}
+
+/// All answers, in every format; text says how many there are.
+#[test]
+fn all_answers_are_listed() {
+    let place = Place::new();
+    assert_eq!(code(&place.create("--queries 20 --epsilon 1000 --delta 1e-6 --mode gaussian --state s")), 0);
+    let queries: String = (1..=12).map(|key| query(&format!("q{key}"), &[&format!("other{}", 700 + key)])).collect();
+    assert_eq!(code(&place.ask("s", &queries, "")), 0);
+    let show = |more: &str| stdout(&place.run(&format!("session show s {more}")));
+    assert!(
+        show("").contains("\nlatest answers, 10 of 12: `tamis session show --all` lists them\n  q3: "),
+        "{}",
+        show("")
+    );
+    assert!(show("--all").contains("\nanswers\n  q1: "), "{}", show("--all"));
+    let json = |more: &str| lines(&show(&format!("--format json {more}"))).remove(0);
+    assert_eq!((json("")["latest"].as_array().unwrap().len(), &json("")["asked"]), (10, &12.into()));
+    assert_eq!(json("--all")["latest"].as_array().unwrap().len(), 12);
+    let csv = show("--all --format csv");
+    assert_eq!((csv.lines().count(), csv.lines().next()), (13, Some("name,value,bound,source")));
+    assert!(csv.lines().nth(12).unwrap().starts_with("q12,"), "{csv}");
+    assert!(show("--format csv").starts_with("name,value\nmode,gaussian\n"), "{}", show("--format csv"));
+}
+
+/// Who stops reading is told where the rest is; a full disk costs nothing that was not spent.
+#[test]
+#[cfg(target_os = "linux")]
+fn answers_that_cannot_be_printed_are_kept() {
+    let place = Place::new();
+    assert_eq!(code(&place.create("--queries 900 --epsilon 1000 --delta 1e-6 --mode gaussian --state s")), 0);
+    fs::write(place.path("queries.jsonl"), query("ann", &["ann"])).unwrap();
+    let ask = |to: Stdio| {
+        let mut command = place.tamis();
+        command.args(["session", "ask", "s", "--queries", "queries.jsonl"]).stdout(to).stderr(Stdio::piped());
+        command.output().unwrap()
+    };
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let gone = ask(writer.into());
+    assert_eq!(code(&gone), 0);
+    let kept = "answers that were not shown are kept, and the same queries, asked again, get them at no cost\n";
+    assert_eq!(stderr(&gone), format!("standard output was closed: {kept}"));
+    let full = || Stdio::from(fs::File::options().write(true).open("/dev/full").unwrap());
+    let failed = ask(full());
+    assert_eq!(code(&failed), 3);
+    assert!(stderr(&failed).ends_with(&format!("help: {kept}")), "{}", stderr(&failed));
+    assert!(stdout(&place.run("session show s")).contains("left           899 of 900"));
+    let show = place.tamis().args(["session", "show", "s"]).stdout(full()).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(code(&show), 3);
+    assert!(stderr(&show).ends_with("printing spends nothing\n"), "{}", stderr(&show));
+}
+
+/// Each command says which one a file is for.
+#[test]
+fn files_of_other_commands_are_named() {
+    let place = Place::new();
+    assert_eq!(code(&place.create("--queries 5 --epsilon 1000 --delta 1e-6 --mode gaussian --state s")), 0);
+    let released = place.run(
+        "release table.csv --key name --unit row --epsilon 1 --neighbours add-remove --records 1000 --width 64 --out r --yes",
+    );
+    assert_eq!(code(&released), 0, "{}", stderr(&released));
+    fs::write(place.path("list"), "ann\n").unwrap();
+    for (words, told) in [
+        ("answer s --list list", "`tamis session ask` asks the state of a session"),
+        ("session ask r --list list", "`tamis answer` asks a release"),
+        ("inspect table.csv", "give a file that `tamis release` wrote, or a state of"),
+        ("release s --key name --unit row --epsilon 1 --neighbours add-remove --width 64 --out t", "s is not a table"),
+        (
+            "session create s --key name --unit row --epsilon 1 --neighbours add-remove --records 9 --max-support 1 \
+             --queries 1 --state t",
+            "s is not a table",
+        ),
+    ] {
+        let output = place.run(words);
+        assert_eq!(code(&output), 2, "{words}: {}", stderr(&output));
+        assert!(stderr(&output).contains(told), "{words}: {}", stderr(&output));
+    }
 }
 
 #[test]
@@ -280,7 +434,7 @@ fn requests_that_make_no_sense() {
     for (more, expected, word) in [
         ("--queries 5 --epsilon 0 --state s", 2, "--epsilon"),
         ("--queries 0 --epsilon 1000 --state s", 2, "--queries"),
-        ("--queries 5 --epsilon 1000 --mode gaussian --state s", 1, "needs a delta above 0"),
+        ("--queries 5 --epsilon 1000 --mode gaussian --state s", 1, "give --delta, for example 1e-9"),
         ("--queries 5 --epsilon 1000 --mode paper --updates 3 --state s", 2, "--updates and --threshold"),
         ("--queries 5 --epsilon 1000 --mode sparse-mw --updates 3 --state s", 2, "go together"),
         ("--queries 5 --epsilon 1000 --threshold 3 --state s", 2, "--threshold"),
@@ -345,4 +499,11 @@ fn lists_are_asked() {
     assert!((rows[1][2].parse::<f64>().unwrap() - 700.0).abs() < 5.0, "{text}");
     let text = stdout(&place.run("session ask s --list autumn.txt"));
     assert!(text.contains("transcript (3 left)"), "{text}");
+    // The table says what its columns are; of standard input the name is a word.
+    assert!(text.starts_with("±        all of them hold at once with probability 95 %;"), "{text}");
+    assert!(text.contains("\ntypical  standard error: "), "{text}");
+    let mut command = place.tamis();
+    command.args(["session", "ask", "s", "--list", "-", "--format", "csv"]);
+    let output = command.stdin(fs::File::open(place.path("autumn.txt")).unwrap()).output().unwrap();
+    assert!(stdout(&output).contains("\nstdin,1,"), "{}", stdout(&output));
 }

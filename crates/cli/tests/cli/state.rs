@@ -11,7 +11,8 @@ use rand::{RngExt, SeedableRng};
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 fn generator() -> StdRng {
@@ -185,6 +186,49 @@ fn a_watch_is_charged_until_it_ends() {
     assert!(left().starts_with("1 of 5 (1 lost"), "{}", left());
 }
 
+/// Once a watch is interrupted no row is answered any more, also if the state could not be kept; and then the alert is paid for.
+#[test]
+fn an_interrupted_watch_answers_no_more() {
+    let place = Place::new();
+    let mut printed = 0;
+    for is_kept in [true, false] {
+        let mut command = place.tamis();
+        let words = format!("{WATCH} --alerts 20 -");
+        let piped = command.args(words.split_whitespace()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = piped.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"1000000\n").unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(output.next().is_some() && output.next().is_some());
+        if !is_kept {
+            fs::remove_dir_all(place.path("home")).unwrap();
+        }
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        // Whoever ends it may be faster than this.
+        let _ = stdin.write_all(b"1000000\n1000000\n1000000\n");
+        let ended = child.wait().unwrap().code();
+        // A row may have come before the signal: it was kept, or refused.
+        assert!(ended == Some(130) || !is_kept && ended == Some(1), "{ended:?}");
+        let shown = stdout(&place.run("inspect w --format json"));
+        let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        printed += 1 + output.count();
+        assert_eq!(shown["alerts"].as_array().unwrap().len(), printed, "{shown}");
+        let left = shown["facts"]["alerts left"].as_str().unwrap();
+        assert_eq!(left.contains("1 lost"), !is_kept, "{left}");
+    }
+}
+
+/// What a killed run left of a state that was removed is not taken for a part of another.
+#[test]
+fn a_journal_without_its_state_is_in_the_way() {
+    let place = Place::new();
+    fs::write(place.path("s-journal"), "left").unwrap();
+    let refused = place.create("--queries 40 --epsilon 1000 --delta 1e-6 --mode gaussian --state s");
+    assert_eq!(code(&refused), 2);
+    assert!(stderr(&refused).contains("s-journal is left of a state"), "{}", stderr(&refused));
+    assert!(!place.path("s").exists());
+}
+
 /// 64 processes want one answer each, and there are 40.
 #[test]
 fn many_processes_do_not_overspend() {
@@ -225,7 +269,10 @@ fn a_second_process_waits_for_the_first() {
     let mut second = place.tamis();
     second.args(["session", "show", "s"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut second = second.spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(100));
+    let mut said = String::new();
+    // It says so while it waits: the first is still there.
+    BufReader::new(second.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said, "waiting for another process that uses s, up to 10 seconds …\n");
     assert!(second.try_wait().unwrap().is_none());
     drop(stdin);
     assert!(first.wait().unwrap().success());
@@ -258,14 +305,34 @@ fn an_older_copy_is_refused() {
     // the answer again, which the tests above would see.)
     let elsewhere = place
         .elsewhere("elsewhere")
-        .args(["session", "ask", "s", "--queries", "queries.jsonl", "--format=json"])
+        .args(["session", "ask", "s", "--queries", "queries.jsonl", "--format=json", "--quiet"])
         .output()
         .unwrap();
     assert_eq!((code(&elsewhere), value(&elsewhere).as_str()), (0, "data"));
-    assert!(stderr(&elsewhere).contains("cannot be told whether it is the newest copy"), "{}", stderr(&elsewhere));
+    let warned = "warning: this user has not used this state on this machine before, so it cannot be told whether s is the newest";
+    assert!(stderr(&elsewhere).contains(warned), "{}", stderr(&elsewhere));
     // Once it was seen, it is known.
     let again = place.elsewhere("elsewhere").args(["session", "show", "s"]).output().unwrap();
     assert_eq!((code(&again), stderr(&again).as_str()), (0, ""));
+
+    // The same where there is no directory for it; and in the monitor, which makes a state and opens it, it is said once.
+    for words in [
+        "session ask s --queries queries.jsonl --quiet".to_owned(),
+        format!("{WATCH} --alerts 1 n.txt"),
+        format!("{WATCH} --alerts 1 n.txt"),
+    ] {
+        fs::write(place.path("n.txt"), "0\n").unwrap();
+        let mut homeless = place.tamis();
+        let homeless = homeless.env_remove("XDG_STATE_HOME").env_remove("HOME").args(words.split_whitespace()).output();
+        let homeless = homeless.unwrap();
+        assert_eq!(code(&homeless), 0, "{}", stderr(&homeless));
+        let warned = "warning: the user's state directory cannot be used (neither XDG_STATE_HOME nor HOME is set";
+        assert!(
+            stderr(&homeless).starts_with(warned) && stderr(&homeless).lines().count() == 1,
+            "{}",
+            stderr(&homeless)
+        );
+    }
 
     // A number that cannot be read is not taken for none.
     for entry in fs::read_dir(place.path("home/tamis")).unwrap() {
@@ -277,6 +344,162 @@ fn an_older_copy_is_refused() {
     // Nor is one that cannot be read at all: here its path leads through a file.
     let homeless = place.elsewhere("table.csv").args(["session", "show", "newest"]).output().unwrap();
     assert_eq!(code(&homeless), 1, "{}", stderr(&homeless));
+}
+
+/// A run that has a state open: of one that this user has not used before, so that it says so when it has it.
+struct Open {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    stderr: BufReader<ChildStderr>,
+}
+
+impl Open {
+    fn new(place: &Place, state: &str) -> Self {
+        let mut command = place.elsewhere("new");
+        command.args(["session", "ask", state, "--format", "json"]).stdin(Stdio::piped());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        stderr.read_line(&mut said).unwrap();
+        assert!(said.contains("is the newest copy"), "{said}");
+        Self { stdin: child.stdin.take().unwrap(), stdout: BufReader::new(child.stdout.take().unwrap()), child, stderr }
+    }
+
+    /// The line that answers.
+    fn ask(&mut self, query: &str) -> String {
+        self.stdin.write_all(query.as_bytes()).unwrap();
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// Its exit code and what more it said.
+    fn end(mut self) -> (i32, String) {
+        drop(self.stdin);
+        let mut said = String::new();
+        self.stderr.read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().code().unwrap(), said)
+    }
+}
+
+/// A copy that was opened before the original is used keeps it waiting, and then makes it the older one.
+#[test]
+fn two_copies_are_not_used_at_once() {
+    let place = Place::new();
+    assert_eq!(code(&place.create("--queries 3 --epsilon 1000 --delta 1e-6 --mode gaussian --state s")), 0);
+    fs::copy(place.path("s"), place.path("copy")).unwrap();
+    let queries = (0..3).map(|key| query(&key.to_string(), &[&format!("other{key}")])).collect::<String>();
+    fs::write(place.path("queries.jsonl"), queries).unwrap();
+    let mut copy = Open::new(&place, "copy");
+    let mut original = place.elsewhere("new");
+    original.args(["session", "ask", "s", "--queries", "queries.jsonl", "--format", "json"]);
+    let mut original = original.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(original.try_wait().unwrap().is_none());
+    // The twin: the original answered three times, and then the copy once.
+    assert_eq!(lines(&copy.ask(&query("ann", &["ann"])))[0]["updates_left"], 2);
+    assert_eq!(copy.end().0, 0);
+    let original = original.wait_with_output().unwrap();
+    assert_eq!((code(&original), stdout(&original).as_str()), (1, ""));
+    assert!(stderr(&original).contains("s is an older copy: it has come to its commit 1, and commit 3"));
+}
+
+/// The lock on the number is one that whoever asks for it keeps to. What is done past it is seen before the next answer.
+#[test]
+fn a_number_that_is_not_ones_own_ends_a_run() {
+    let place = Place::new();
+    let forgeries: [fn(&Path); 3] = [
+        |number| fs::write(number, "00000000000000000005\n").unwrap(),
+        |number| fs::remove_file(number).unwrap(),
+        |number| {
+            let same = fs::read(number).unwrap();
+            fs::remove_file(number).unwrap();
+            fs::write(number, same).unwrap();
+        },
+    ];
+    for forge in forgeries {
+        let _ = fs::remove_file(place.path("s"));
+        let _ = fs::remove_dir_all(place.path("new"));
+        assert_eq!(code(&place.create("--queries 40 --epsilon 1000 --delta 1e-6 --mode gaussian --state s")), 0);
+        let mut run = Open::new(&place, "s");
+        assert_eq!(lines(&run.ask(&query("ann", &["ann"]))).len(), 1);
+        let number = fs::read_dir(place.path("new/tamis")).unwrap().next().unwrap().unwrap().path();
+        let state = fs::read(place.path("s")).unwrap();
+        forge(&number);
+        let forged = fs::read(&number).ok();
+        assert_eq!(run.ask(&query("bob", &["bob"])), "");
+        let (code, said) = run.end();
+        assert_eq!(code, 1, "{said}");
+        assert!(said.contains("was changed or removed while s was in use"), "{said}");
+        // Nothing was kept, least of all a smaller number.
+        assert!(fs::read(place.path("s")).unwrap() == state && fs::read(&number).ok() == forged);
+    }
+}
+
+/// What SQLite would take for a URI, without locks, or for no file is a name like any other.
+#[test]
+fn a_name_is_a_name() {
+    let place = Place::new();
+    fs::create_dir(place.path("file:folder")).unwrap();
+    for name in ["file:s?nolock=1", "file:folder/s?vfs=unix-none", ":memory:"] {
+        let created = place.create(&format!("--queries 3 --epsilon 1000 --delta 1e-6 --mode gaussian --state {name}"));
+        assert_eq!(code(&created), 0, "{}", stderr(&created));
+        assert!(place.path(name).is_file() && !place.path("s").exists() && !place.path("file:folder/s").exists());
+        let asked = place.ask(name, &query("ann", &["ann"]), "");
+        assert_eq!(lines(&stdout(&asked))[0]["source"], "data", "{}", stderr(&asked));
+        // Two processes wait for each other: by the lock on the state alone, since their numbers are kept apart.
+        let mut first = Open::new(&place, name);
+        let second = place
+            .elsewhere("another")
+            .args(["session", "show", name])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        std::thread::sleep(Duration::from_millis(100));
+        let mut second = second.unwrap();
+        assert!(second.try_wait().unwrap().is_none(), "{name}");
+        assert_eq!(lines(&first.ask(&query("bob", &["bob"])))[0]["updates_left"], 1);
+        assert_eq!(first.end().0, 0);
+        assert!(second.wait().unwrap().success());
+        fs::remove_dir_all(place.path("new")).unwrap();
+    }
+}
+
+/// Read as an input and closed, it would lose the lock that the process has on it.
+#[test]
+#[cfg(unix)]
+fn a_state_is_no_input_of_its_own() {
+    let place = Place::new();
+    assert_eq!(code(&place.create("--queries 4 --epsilon 1000 --delta 1e-6 --mode gaussian --state s")), 0);
+    fs::write(place.path("n.txt"), "0\n").unwrap();
+    assert_eq!(code(&place.run(&format!("{WATCH} --alerts 1 n.txt"))), 0);
+    std::os::unix::fs::symlink("s", place.path("link")).unwrap();
+    fs::write(place.path("list.txt"), "ann\n").unwrap();
+    for (words, stdin, argument) in [
+        ("session ask s --list list.txt --list s", None, "--list"),
+        ("session ask link --list s", None, "--list"),
+        ("session ask s --list -", Some("s"), "--list"),
+        ("session ask s --queries ./link", None, "--queries"),
+        ("session ask s --queries /dev/stdin", Some("s"), "--queries"),
+        ("session ask link", Some("s"), "--queries"),
+        (&format!("{WATCH} --alerts 1 w"), None, "FILE"),
+        (&format!("{WATCH} --alerts 1 /dev/stdin"), Some("w"), "FILE"),
+    ] {
+        let mut command = place.tamis();
+        command.args(words.split_whitespace());
+        if let Some(stdin) = stdin {
+            command.stdin(fs::File::open(place.path(stdin)).unwrap());
+        }
+        let output = command.output().unwrap();
+        assert_eq!((code(&output), stdout(&output).as_str()), (2, ""), "{words}");
+        let complaint = stderr(&output);
+        assert!(complaint.starts_with(&format!("error: {argument}: ")) && complaint.contains(" itself"), "{complaint}");
+    }
+    // The twin: any other file is read, and if it is a state, that is said.
+    let other = place.run("session ask s --list list.txt --list w --quiet");
+    let told = "w is not text, one key or query a line: it is a state, or another SQLite file";
+    assert!(code(&other) == 2 && stderr(&other).contains(told), "{}", stderr(&other));
 }
 
 /// Every flipped bit is refused, or makes no difference.
@@ -419,19 +642,28 @@ fn a_watched_file_is_gone_on_with() {
     };
     let first = watch("0\n1000000\n0\n", 2, "");
     assert_eq!((code(&first), alerts(&stdout(&first))), (0, vec![(2, 1)]), "{}", stderr(&first));
+    // It was closed: nothing of it lies about.
+    assert!(!place.path("w-journal").exists());
     // The same rows again are no news.
     let same = watch("0\n1000000\n0\n", 2, "");
     assert_eq!((code(&same), alerts(&stdout(&same))), (0, vec![]));
-    for (alerts, more, without) in [
-        (3, "", ""),
-        (2, "--numeric", ""),
-        (2, "--epsilon 2", "--epsilon 1"),
-        (2, "--threshold 5", "--threshold 500000"),
+    for (alerts, more, without, named) in [
+        (3, "", "", "--alerts"),
+        (2, "--numeric", "", "--numeric"),
+        (2, "--epsilon 2", "--epsilon 1", "--epsilon"),
+        (2, "--threshold 5", "--threshold 500000", "--threshold"),
+        (2, "--queries 7", "", "--queries or --beta"),
+        (2, "--beta 0.01", "", "--queries or --beta"),
+        (2, "--variant book", "", "--variant"),
+        (2, "--neighbours substitute", "--neighbours add-remove", "--neighbours"),
+        (2, "--sensitivity 2 --label l --column c", "--sensitivity 1", "--column, --label, --sensitivity"),
+        // The same numbers in units of another grid.
+        (2, "--kind values --grid 3", "--kind counts", "--kind, --grid"),
     ] {
         let words = WATCH.replace(without, "");
         let other = place.run(&format!("{words} --alerts {alerts} n.txt {more}"));
-        assert_eq!(code(&other), 2, "{more}");
-        assert!(stderr(&other).contains("other arguments"), "{}", stderr(&other));
+        assert_eq!(code(&other), 2, "{more}: {}", stderr(&other));
+        assert!(stderr(&other).contains(&format!("begun with another {named}\n")), "{more}: {}", stderr(&other));
     }
     let fewer = watch("0\n", 2, "");
     assert_eq!(code(&fewer), 2);

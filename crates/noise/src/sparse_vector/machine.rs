@@ -402,10 +402,12 @@ impl SparseVector {
     ///
     /// It is to be stored *before* a query is answered whose answer may be lost with the process: that it was lost may tell what
     /// it was, since a ⊤ makes more to be stored than a ⊥ does. When the answer is stored, the [snapshot](Self::snapshot) takes
-    /// its place. No query may be answered between a ⊤ and the next state that is stored.
+    /// its place. No query may be answered between a ⊤ and the next state that is stored, nor between a state that is not
+    /// charged and the next that is, nor ever after one that could not be stored.
     ///
-    /// *Privacy*: a run that goes on from here is one that was asked a further query, of which every data set makes a ⊤. If the
-    /// answer that was lost was a ⊤, then it is that one which is paid for.
+    /// *Privacy*: let somebody see every verdict, those that are lost too, and choose which. If a ⊤ was lost, this state has
+    /// just the law of the run after that ⊤: one hit less, and a threshold drawn anew, or the same. If only ⊥ were lost, it
+    /// has the law of the run after one query more, of value +∞, which is a ⊤ whatever the data are and tells nothing.
     pub fn charged_snapshot<R: CryptoRng + ?Sized>(&self, rng: &mut R) -> Snapshot {
         let Snapshot { plan, threshold, mut offset, hits_left } = self.snapshot();
         if plan.redraws() && hits_left > 0 {

@@ -1,9 +1,8 @@
 //! Report noisy max: the index of the largest of many answers.
 
+use super::scale;
 use crate::discrete_laplace::margin;
-use crate::{
-    Beta, DiscreteLaplace, Epsilon, Neighbours, ParameterError, Queries, Rational, Scale, Sensitivity, StreamKind,
-};
+use crate::{Beta, DiscreteLaplace, Epsilon, Neighbours, ParameterError, Queries, Sensitivity, StreamKind};
 use rand::CryptoRng;
 
 /// Report Noisy Max (Dwork and Roth 2014, Claim 3.9), the non-interactive analogue of the sparse vector.
@@ -41,9 +40,7 @@ impl NoisyMax {
         neighbours: Neighbours,
         kind: StreamKind,
     ) -> Result<Self, ParameterError> {
-        let factor = Rational::from(if kind.is_monotone(neighbours) { 1 } else { 2 });
-        let scale = Rational::from(sensitivity.get()) * factor / epsilon.as_rational();
-        Ok(Self { noise: DiscreteLaplace::new(Scale::from_rational(scale)?) })
+        Ok(Self { noise: DiscreteLaplace::new(scale(sensitivity, epsilon, neighbours, kind)?) })
     }
 
     /// How far below the largest answer the selected one may be: with probability 1 − β over selections among `draws` answers in
