@@ -15,6 +15,7 @@ use rand::CryptoRng;
 use report::{Alert, Report};
 use request::Request;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 use tamis::noise::sparse_vector::{Reported, Verdict};
@@ -54,10 +55,11 @@ stand. A message names line and column and never quotes a cell.
 --state FILE keeps the run: its noisy threshold, the alerts and the number of rows answered are on the disk before an alert \
 is printed, and the same command goes on where it stopped, for the same budget. Of a file the rows that were answered are passed \
 over; standard input is taken to hold new ones. What was answered in the last second before a crash may be answered again, which \
-costs nothing; but an alert is charged before there is one, and a run that is killed or whose disk fails has lost it: that it \
-failed may tell that there was an alert. Ctrl-C loses none, unless signals are ignored as under `nohup`. The state is as secret as the data (mode 0600), one process at a \
-time uses it or a copy of it, and an older copy put back is refused where a newer was used before; `tamis inspect FILE` shows \
-it, with all alerts.
+costs nothing but its share of --queries. An alert is charged before there is one: a run that is killed or whose disk fails has \
+lost it, since that it failed may tell that there was an alert. Ctrl-C, a hang-up and a shutdown lose none, unless one of their \
+signals was ignored from the start, as under `nohup` or in the background of a script. The state is as secret as the data (mode \
+0600), one process at a time uses it or a copy of it, and an older copy put back is refused where a newer was used before; \
+`tamis inspect FILE` shows it, with all alerts.
 
 --format json writes one object a line, each with \"event\" and \"schema\": a \"plan\" first (epsilon and delta as exact \
 text, \"error\" for T ± error, \"vacuous\" and \"warning\" null or text), an \"alert\" each time (row, label, alert, \
@@ -65,7 +67,7 @@ with --numeric value), an \"end\" last (answered, alerts, halted, epsilon, delta
 
 Exit codes: 0 done; 1 refused on privacy grounds: the values are legal but no mechanism is sound for them together, or all \
 alerts of a state are used; 2 usage or bad input, or a state that another process uses for more than ten seconds; 3 internal \
-error.";
+error; 130 a run with --state that a signal ended.";
 
 /// Watches a stream of numbers and prints when one reaches a threshold, paying privacy for alerts only.
 #[derive(clap::Args)]
@@ -181,6 +183,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let outcome = watch(&request, &run, rows, &source, &mut report, &mut rng);
     let mut run = lock(&run);
     let outcome = outcome.and(run.end());
+    // A failure that came first is still said.
+    if outcome.is_ok() && SIGNALLED.load(Relaxed) {
+        std::process::exit(INTERRUPTED);
+    }
     report.account(run.answered);
     outcome.map_err(|failure| failure.having_spent(SPENT))?;
     if run.answered == 0 {
@@ -217,14 +223,13 @@ fn no_rows(source: &Source) -> Failure {
 
 /// Whoever ends a run that is kept, by Ctrl-C or as the system shuts down, need not pay for an alert that there was none of.
 fn end_on_a_signal(run: &Arc<Mutex<Run>>) {
-    /// As shells call a process that Ctrl-C ended.
-    const INTERRUPTED: i32 = 130;
     if !lock(run).is_kept() {
         return;
     }
     let run = Arc::clone(run);
     // Where signals are handled or ignored already they stay so, and the alert is paid for.
     let _ = ctrlc::try_set_handler(move || {
+        SIGNALLED.store(true, Relaxed);
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
             match run.try_lock() {
@@ -233,7 +238,7 @@ fn end_on_a_signal(run: &Arc<Mutex<Run>>) {
                     let _ = run.end();
                     std::process::exit(INTERRUPTED);
                 }
-                // An answer is being drawn, kept or printed.
+                // An answer is being drawn, kept or printed; whoever does so ends the run after it.
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
                 Err(TryLockError::Poisoned(_)) => break,
             }
@@ -243,6 +248,10 @@ fn end_on_a_signal(run: &Arc<Mutex<Run>>) {
     });
 }
 
+/// Whether the run is to end. Whoever waits for rows does not see it; then the handler of signals ends the run.
+static SIGNALLED: AtomicBool = AtomicBool::new(false);
+/// As shells call a process that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
 /// How long a signal waits for an answer that is on its way.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -269,6 +278,9 @@ fn watch<R: CryptoRng + ?Sized>(
             continue;
         }
         let value = request.units(&row)?;
+        if SIGNALLED.load(Relaxed) {
+            return Ok(());
+        }
         let mut run = lock(run);
         let verdict = run.answer(value, rng)?;
         let Verdict::Above(reported) = verdict else {

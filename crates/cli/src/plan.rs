@@ -29,9 +29,9 @@ had --rows-per-key records and lists named keys that occur. \"all within\" is wh
 for the probability --beta. \"proven\": a theorem. \"proven*\": a theorem for as long as a guarded session has corrections left. \
 \"predicted\": by the rule of a release's intervals, from exact variances.
 
-What is best. For lists fixed beforehand: the least typical error (where none is known, the least bound) of those whose bound says \
-something. With --adaptive: the least bound of those that hold for questions that depend on answers. A bound is vacuous where no \
-answer could be as far off: no answer is beyond the number of records, or beyond --max-support times --largest-count.
+What is best. The least of what all answers are within; with --adaptive, of those whose bound holds for questions that depend on \
+answers. A bound is vacuous where no answer could be as far off: no answer is beyond the number of records, or beyond --max-support \
+times --largest-count.
 
 Time and memory are orders of magnitude, for one thread; reading the records comes on top.
 

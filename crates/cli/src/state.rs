@@ -161,7 +161,7 @@ pub fn check_place(path: &Path) -> Result<(), Failure> {
     }
     // SQLite would take it for the new one's.
     let journal = journal_of(path);
-    if journal.symlink_metadata().is_ok() {
+    if journal.symlink_metadata().is_ok_and(|metadata| metadata.len() > 0) {
         return Err(Failure::input(
             format_args!("--state: {} is left of a state that was called {shown}", journal.display()),
             "it holds a part of that state's data, as secret as all of it: put the state back beside it, or remove it too",
@@ -515,7 +515,7 @@ fn lock(path: &Path, quiet: bool) -> rusqlite::Result<Connection> {
     // wait while each holds a part of it would wait for ever.
     let lock = || {
         connection.execute_batch(
-            "BEGIN EXCLUSIVE; PRAGMA locking_mode = EXCLUSIVE; COMMIT; PRAGMA synchronous = EXTRA; \
+            "BEGIN EXCLUSIVE; PRAGMA locking_mode = EXCLUSIVE; COMMIT; PRAGMA synchronous = EXTRA; PRAGMA journal_size_limit = 0; \
              PRAGMA fullfsync = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;",
         )
     };

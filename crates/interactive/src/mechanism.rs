@@ -542,6 +542,11 @@ impl<H> Session<'_, H> {
         self.lost
     }
 
+    /// How many comparisons may have been made and lost with the process that made them. They count among the k of the bound.
+    pub fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
     /// What holds for a new answer from there, in units, if no weight of the query had to be rounded.
     fn promise(&self, source: Source) -> Option<u64> {
         let asked = (self.transcript.entries().len() as u64).saturating_add(self.forgotten);

@@ -73,6 +73,7 @@ pub(crate) fn uniform_below(bound: NonZeroU64, words: &mut impl Words) -> u64 {
     let favoured = bound.get().wrapping_neg() % bound; // 2^64 mod bound
     for _ in 0..MAX_REJECTIONS {
         let product = u128::from(words()) * u128::from(bound.get());
+        // The low half, then the high one: both are meant to be cut off.
         if product as u64 >= favoured {
             return (product >> 64) as u64;
         }

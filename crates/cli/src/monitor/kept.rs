@@ -200,12 +200,18 @@ impl Run {
 
     /// Charges an alert before there is one: if it could not be kept, that would tell that there was.
     pub fn charge<R: CryptoRng + ?Sized>(&mut self, rng: &mut R) -> Result<(), Failure> {
+        if matches!(self.kept, Kept::Nowhere) {
+            return Ok(());
+        }
         let position = self.charged_position(rng)?;
         self.commit(vec![position], true)
     }
 
     /// Keeps an alert that has just been counted, and charges the next.
     pub fn keep_alert<R: CryptoRng + ?Sized>(&mut self, alert: &Alert, rng: &mut R) -> Result<(), Failure> {
+        if matches!(self.kept, Kept::Nowhere) {
+            return Ok(());
+        }
         let number = used(&self.gate) - self.lost - 1;
         let kept = KeptAlert { row: self.answered, label: alert.label.clone(), value: alert.value };
         let is_next = !self.gate.is_halted();
@@ -233,14 +239,7 @@ impl Run {
 
     fn commit(&mut self, parts: Vec<Part>, is_charged: bool) -> Result<(), Failure> {
         // What could not be kept once is not made up for later: an alert may have been lost.
-        let mut file = match std::mem::replace(&mut self.kept, Kept::NoMore) {
-            Kept::In(file) => file,
-            Kept::NoMore => return Err(over()),
-            Kept::Nowhere => {
-                self.kept = Kept::Nowhere;
-                return Ok(());
-            }
-        };
+        let Kept::In(mut file) = std::mem::replace(&mut self.kept, Kept::NoMore) else { return Err(over()) };
         self.is_charged = false;
         file.commit(&parts)?;
         (self.kept, self.is_charged, self.last) = (Kept::In(file), is_charged, (self.answered, Instant::now()));

@@ -42,19 +42,21 @@ pub fn write(question: &Question, path: &Path) -> Result<(), Failure> {
 
 fn draw(question: &Question) -> String {
     let records = sizes(question.records);
+    let limit: Vec<(f64, f64)> =
+        records.iter().map(|&records| (records as f64, question.with_records(records).largest_answer())).collect();
+    // What is far beyond the vacuous is cut off.
+    let highest = 100.0 * limit.iter().map(|point| point.1).fold(1.0, f64::max);
     let curves: Vec<Curve> = Mechanism::ALL
         .into_par_iter()
         .map(|mechanism| {
             let point = |&records: &u64| {
                 let within = question.with_records(records).within(mechanism)?;
-                Some((records as f64, within))
+                (within <= highest).then_some((records as f64, within.max(1e-3)))
             };
             Curve { mechanism, points: records.iter().filter_map(point).collect() }
         })
         .filter(|curve| !curve.points.is_empty())
         .collect();
-    let limit: Vec<(f64, f64)> =
-        records.iter().map(|&records| (records as f64, question.with_records(records).largest_answer())).collect();
     let mut svg = String::new();
     let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
     // Cannot fail: the backend writes to memory, and the ranges are positive and not empty.
@@ -83,10 +85,8 @@ fn draw_curves(question: &Question, curves: &[Curve], limit: &[(f64, f64)], root
         (low / 1.5)..(high * 1.5)
     };
     let x = range(&mut limit.iter().map(|point| point.0));
-    // What is far beyond the vacuous is cut off.
-    let highest = 100.0 * limit.iter().map(|point| point.1).fold(1.0, f64::max);
     let all = || curves.iter().flat_map(|curve| &curve.points).chain(limit);
-    let y = range(&mut all().map(|point| point.1.min(highest)));
+    let y = range(&mut all().map(|point| point.1));
     let title = format!("{} queries of up to {} keys, {}", question.queries.get(), question.support, question.budget);
     let mut chart = ChartBuilder::on(&plot)
         .caption(title, ("sans-serif", 17))

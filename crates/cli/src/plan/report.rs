@@ -4,7 +4,7 @@ use super::request::{self, Request};
 use crate::failure::Failure;
 use crate::output::{Format, csv, line, percentage, plural, write};
 use serde::Serialize;
-use std::fmt::{self, Write};
+use std::fmt;
 use tamis::plan::{Asking, Basis, Comparison, Crossing, Mechanism, Question, Row, Verdict, Wanted};
 
 /// Version of the JSON object.
@@ -110,7 +110,9 @@ impl Report {
         let searches = request.wanted.map_or(Vec::new(), |wanted| {
             best.map(|row| Search::of(&request.question, row.mechanism, wanted)).collect()
         });
-        Ok(Self { crossing: comparison.sparse_weights_from(), assumed: request.assumed, searches, comparison })
+        let adaptive = request.question.asking == Asking::Adaptively;
+        let crossing = if adaptive { comparison.sparse_weights_from() } else { None };
+        Ok(Self { crossing, assumed: request.assumed, searches, comparison })
     }
 
     /// To standard output.
@@ -197,7 +199,8 @@ impl Report {
             return writeln!(f, "          what it would take is said with each below");
         };
         let (title, level) = (winner.mechanism.title(), percentage(1.0 - question.beta.get()));
-        writeln!(f, "best      {title}: {}", winner.mechanism.strength())?;
+        writeln!(f, "best      {title}, by `{}`", winner.mechanism.found_at())?;
+        writeln!(f, "          {}", winner.mechanism.strength())?;
         if let Some(typical) = winner.typical {
             writeln!(f, "          an answer is typically off by {}", self.error(typical))?;
         }
@@ -212,7 +215,6 @@ impl Report {
             Basis::Prediction => "predicted from exact variances, not proven",
         };
         writeln!(f, "          {all} within {within}, with probability {level}: {basis}")?;
-        writeln!(f, "          {}", winner.mechanism.found_at())?;
         if let Some(next) = self.comparison.runner_up() {
             writeln!(f, "next      {}: {}", next.mechanism.title(), summary(next))?;
         }
@@ -264,34 +266,31 @@ impl Report {
         for row in had {
             writeln!(f, "{}", table_row(row).trim_end())?;
         }
-        let mut about = String::new();
-        let (largest, title) = (number(self.comparison.question().largest_answer()), |row: &Row| row.mechanism.title());
+        writeln!(
+            f,
+            "proven*: while corrections from the data last. ?: not predicted, less than the bound in practice."
+        )?;
+        let largest = number(self.comparison.question().largest_answer());
         for (at, row) in of(Verdict::Vacuous).enumerate() {
-            let head = if at == 0 {
-                format!("\nvacuous: no answer is beyond {largest}, so such a bound says nothing\n")
-            } else {
-                String::new()
-            };
-            let remedy = row.remedy.as_deref().unwrap_or_default();
-            writeln!(about, "{head}  {:<36} would say something with {remedy}", title(row))?;
+            if at == 0 {
+                writeln!(
+                    f,
+                    "\nvacuous, since no answer is beyond {largest}: such a bound says nothing. It would say something"
+                )?;
+            }
+            writeln!(f, "  {:<38} {}", row.mechanism.title(), row.remedy.as_deref().unwrap_or_default())?;
         }
-        for (at, row) in of(Verdict::NotApplicable).enumerate() {
-            let head = if at == 0 { "\nnot to be had\n" } else { "" };
-            let (reason, remedy) =
-                (row.reason.as_deref().unwrap_or_default(), row.remedy.as_deref().unwrap_or_default());
-            writeln!(about, "{head}  {:<36} {reason}; it takes {remedy}", title(row))?;
-        }
-        write!(f, "{about}")
+        not_to_be_had(f, of(Verdict::NotApplicable).copied().collect())
     }
 
     fn notes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(Crossing { queries, support }) = self.crossing {
             writeln!(
                 f,
-                "\nThe bound of sparse multiplicative weights hardly grows with queries and keys: for adaptive queries it is the \
-                 least\nproven one beyond about {} queries of more than {} keys. In practice they err less than it says.",
-                number(queries as f64),
-                number(support as f64)
+                "\nsparse multiplicative weights are for far more: theirs is the least proven bound for queries of {} keys or more,\n\
+                 from {} of such queries on. In practice they err less than their bound says.",
+                number(support as f64),
+                number(queries as f64)
             )?;
         }
         for search in &self.searches {
@@ -300,18 +299,22 @@ impl Report {
             } else {
                 format!("{} records", number(search.error))
             };
-            let whole = |size: Option<u64>| size.map_or("none".to_owned(), |size| number(size as f64));
-            writeln!(f, "\nto keep all answers within {error}, {} takes or allows (all else as stated)", search.title)?;
-            if search.share {
-                writeln!(f, "  records   at least {}", whole(search.least_records))?;
-            }
             writeln!(
                 f,
-                "  epsilon   at least {}",
-                search.least_epsilon.map_or("none".to_owned(), |epsilon| epsilon.to_string())
+                "\nto keep all answers within {error}, all else being as stated, {} needs or allows",
+                search.title
             )?;
-            writeln!(f, "  keys      at most {}", whole(search.largest_support))?;
-            writeln!(f, "  queries   at most {}", whole(search.largest_queries))?;
+            let whole = |size: Option<u64>| size.map(|size| number(size as f64));
+            let epsilon = search.least_epsilon.map(|epsilon| epsilon.to_string());
+            let needs =
+                |size: Option<String>| size.map_or("more than was tried".to_owned(), |size| format!("at least {size}"));
+            let allows = |size: Option<String>| size.map_or("not even 1".to_owned(), |size| format!("at most {size}"));
+            if search.share {
+                writeln!(f, "  records   {}", needs(whole(search.least_records)))?;
+            }
+            writeln!(f, "  epsilon   {}", needs(epsilon))?;
+            writeln!(f, "  keys      {}", allows(whole(search.largest_support)))?;
+            writeln!(f, "  queries   {}", allows(whole(search.largest_queries)))?;
         }
         Ok(())
     }
@@ -324,6 +327,18 @@ impl fmt::Display for Report {
         self.table(f)?;
         self.notes(f)
     }
+}
+
+/// Those that are missing, by what they are missing for.
+fn not_to_be_had(f: &mut fmt::Formatter<'_>, mut rows: Vec<&Row>) -> fmt::Result {
+    let why = |row: &Row| (row.reason.clone().unwrap_or_default(), row.remedy.clone().unwrap_or_default());
+    rows.sort_by_key(|row| why(row));
+    for together in rows.chunk_by(|one, other| why(one) == why(other)) {
+        let titles: Vec<&str> = together.iter().map(|row| row.mechanism.title()).collect();
+        let (reason, remedy) = why(together[0]);
+        writeln!(f, "\nnot to be had: {}\n  {reason}; it takes {remedy}", titles.join("; "))?;
+    }
+    Ok(())
 }
 
 /// What one mechanism keeps to, in a few words.

@@ -38,8 +38,13 @@ impl Request {
                 asking,
                 memory: whole("memory", &arguments.memory, "for example --memory 16e9")?,
             },
-            assumed: neither
-                .then_some("no two records share a key: neither --rows-per-key nor --largest-count was given"),
+            assumed: if neither {
+                Some("no two records share a key: neither --rows-per-key nor --largest-count was given")
+            } else {
+                (key_multiplicity > 1.0).then_some(
+                    "every key has about as many records; of rarer ones, counts of frequent keys and ALP typically err by more than this",
+                )
+            },
             wanted: arguments.error.as_deref().map(wanted).transpose()?,
         })
     }

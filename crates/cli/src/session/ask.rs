@@ -48,7 +48,7 @@ create a new session, whose budget adds to that of this one.
 
 An answer is paid for before it is drawn, and on the disk before it is printed. Killed at any point, the next run goes on \
 behind what was printed: no answer that was given is lost or drawn twice. What was drawn and not kept is lost, since it may show \
-what it was: at most one correction, or in gaussian mode up to 256 answers, as many as are kept and printed together of files \
+what it was: at most one correction, or in gaussian mode up to 32 answers, as many as are kept and printed together of files \
 and lists. One process at a time uses a state or a copy of it; another waits up to ten seconds for it.
 
 --format json writes one object a line: schema, name, keys, value, bound, lower, upper, level, standard_error, source, checked \
@@ -120,7 +120,7 @@ fn check_inputs(arguments: &Arguments, queries: &Source) -> Result<(), Failure> 
 const KEPT: &str = "answers that were not shown are kept, and the same queries, asked again, get them at no cost";
 
 /// Answers that are kept together, where nobody waits for them one by one.
-const BATCH: usize = 256;
+const BATCH: usize = 32;
 
 /// Asks, keeps and prints.
 struct Asker<'data> {
@@ -145,19 +145,26 @@ struct Waiting {
 
 impl Asker<'_> {
     /// Answers queries in order, up to so many at a time. Those before the first that fails are given.
-    fn all(mut self, questions: Questions, batch: usize) -> Result<(), Failure> {
+    fn all(mut self, mut questions: Questions, batch: usize) -> Result<(), Failure> {
         let mut rng = rand::rng();
-        for question in questions {
-            let asked = question.and_then(|question| self.ask(question, batch, &mut rng));
-            if asked.is_err() || self.waiting.answered.len() >= batch || self.waiting.is_corrected {
-                self.give()?;
+        loop {
+            let block: Vec<_> = questions.by_ref().take(batch).collect();
+            if block.is_empty() {
+                break;
             }
-            if asked.is_err() {
-                self.account();
-                return asked;
+            let mut left = block.len() as u64;
+            for question in block {
+                let asked = question.and_then(|question| self.ask(question, left, &mut rng));
+                left -= 1;
+                if asked.is_err() || left == 0 || self.waiting.is_corrected {
+                    self.give()?;
+                }
+                if asked.is_err() {
+                    self.account();
+                    return asked;
+                }
             }
         }
-        self.give()?;
         if !self.report.has_begun() {
             return Err(Failure::input("there are no queries", "give at least one, a JSON object on a line"));
         }
@@ -165,8 +172,9 @@ impl Asker<'_> {
         Ok(())
     }
 
-    /// Draws the answer to a query. It is paid for before: if it could not be kept, that might tell what it was.
-    fn ask(&mut self, question: Question, batch: usize, rng: &mut ThreadRng) -> Result<(), Failure> {
+    /// Draws the answer to a query, the first of so many that may be drawn before they are kept. They are paid for before: if
+    /// one could not be kept, that might tell what it was.
+    fn ask(&mut self, question: Question, left: u64, rng: &mut ThreadRng) -> Result<(), Failure> {
         let place = question.place().to_owned();
         let (name, query) = question.adaptive(self.keys);
         let is_known = self.engine.recall(&query).is_some();
@@ -177,7 +185,7 @@ impl Asker<'_> {
             ));
         }
         if !self.is_charged && !is_known && self.engine.left() > 0 {
-            self.file.commit(&[self.engine.charged_head(batch as u64, rng)?])?;
+            self.file.commit(&[self.engine.charged_head(left, rng)?])?;
             self.is_charged = true;
         }
         let answer = self.engine.answer(&query, rng).map_err(|refusal| refused(&place, &refusal))?;
@@ -217,7 +225,7 @@ impl Asker<'_> {
         let left = self.engine.left_of_all();
         let queries = if asked == 1 { "query" } else { "queries" };
         note(self.quiet, &format!("asked {asked} different {queries} in all; {left} left"));
-        if asked > stated {
+        if asked + self.engine.forgotten() > stated {
             note(self.quiet, &format!("the guarantee was for {stated}: the answers beyond have no bound"));
         }
     }

@@ -144,6 +144,10 @@ fn facts(
     let setting = plan.setting();
     let (stated, level) = (setting.queries.get(), percentage(1.0 - setting.beta.get()));
     let (lasts, condition) = (lasts(plan, engine.lost()), condition(setting));
+    let forgotten = match engine.forgotten() {
+        0 => String::new(),
+        forgotten => format!(", and {forgotten} that a run took with it when it was cut off"),
+    };
     let mut facts = vec![
         ("mode", description.kind.name().to_owned()),
         ("total", description.budget.to_string()),
@@ -160,7 +164,7 @@ fn facts(
         ("records", setting.records.to_string()),
         ("max support", setting.support.to_string()),
         ("bound", format!("± {:.0}, with probability {level} for all{lasts}{condition}", plan.guarantee_in_records())),
-        ("asked", format!("{asked} different queries; the bound is for {stated}")),
+        ("asked", format!("{asked} different queries{forgotten}; the bound is for {stated}")),
     ]);
     facts.extend(plan.updates().map(|_| ("threshold", format!("{:.0}", plan.threshold()))));
     facts.push(("left", engine.left_of_all()));

@@ -336,6 +336,14 @@ impl<'data> Engine<'data> {
         }
     }
 
+    /// Comparisons that were perhaps made by a process that ended, and count for the bound.
+    pub fn forgotten(&self) -> u64 {
+        match self {
+            Self::Plain(session) => session.forgotten(),
+            Self::Guarded(session) => session.forgotten(),
+        }
+    }
+
     /// Corrections left; of a Gaussian session, answers.
     pub fn left(&self) -> u64 {
         match self {

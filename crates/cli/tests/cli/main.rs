@@ -5,6 +5,7 @@ mod bad_input;
 mod explain;
 mod monitor;
 mod parquet;
+mod plan;
 mod program;
 mod readme;
 mod release;

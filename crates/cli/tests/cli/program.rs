@@ -17,6 +17,7 @@ fn version_and_help_are_data() {
     assert_eq!(stdout(&output), format!("tamis {}\n", env!("CARGO_PKG_VERSION")));
     for command in [
         "",
+        "plan",
         "release",
         "answer",
         "inspect",
@@ -61,7 +62,7 @@ fn unknown_commands_are_usage_errors() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(
         stderr(&output),
-        "error: there is no command \"watch\"\nhelp: the commands are: release, answer, inspect, monitor, session, completions, man, help\n"
+        "error: there is no command \"watch\"\nhelp: the commands are: plan, release, answer, inspect, monitor, session, completions, man, help\n"
     );
 }
 
@@ -69,7 +70,10 @@ fn unknown_commands_are_usage_errors() {
 fn completions_and_manual_pages_know_the_flags() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = stdout(&run(&["completions", shell]));
-        assert!(["sensitivity", "max-rows", "queries", "inspect"].iter().all(|word| script.contains(word)), "{shell}");
+        assert!(
+            ["sensitivity", "max-rows", "queries", "inspect", "largest-count"].iter().all(|word| script.contains(word)),
+            "{shell}"
+        );
     }
     assert!(stdout(&run(&["man"])).contains(".TH tamis 1"));
     let page = stdout(&run(&["man", "monitor"]));

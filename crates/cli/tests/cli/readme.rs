@@ -83,3 +83,23 @@ fn a_release_of_adult_and_answers() {
         assert!((same[3].parse::<f64>().unwrap() - error).abs() <= 0.05 * error, "{same:?}");
     }
 }
+
+/// Of each row of the table of plans the best mechanism and its two figures.
+#[test]
+fn which_engine() {
+    let command = README.lines().find(|line| line.starts_with("tamis plan ")).expect("the README has it");
+    let (common, _) = command.split_once("--max-support").expect("sizes");
+    let rows: Vec<&str> = README.lines().filter(|line| line.starts_with("| `--max-support ")).collect();
+    assert_eq!(rows.len(), 7);
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`')).collect();
+        let [sizes, best, typical, within] = cells[..] else { panic!("{row}") };
+        let output = tamis().args(common.split_whitespace().skip(1)).args(sizes.split_whitespace()).output().unwrap();
+        let printed = stdout(&output);
+        let (head, _) = printed.split_once("\nasked ").expect("a plan");
+        assert!(head.starts_with(&format!("best      {best}")), "{row}\n{head}");
+        for (words, figure) in [("typically off by ", typical), (" within ", within)] {
+            assert_eq!(head.contains(&format!("{words}{figure} records")), !figure.is_empty(), "{row}\n{head}");
+        }
+    }
+}

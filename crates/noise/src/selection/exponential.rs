@@ -86,6 +86,7 @@ impl ExponentialMechanism {
         let candidates = NonZeroU64::new(scores.len() as u64)?;
         let mut words = || rng.next_u64();
         for _ in 0..MAX_ROUNDS.saturating_mul(candidates.get()) {
+            // Lossless: below the length of a slice.
             let candidate = uniform_below(candidates, &mut words) as usize;
             if self.coin.toss(largest.abs_diff(scores[candidate]), &mut words) {
                 return Some(candidate);

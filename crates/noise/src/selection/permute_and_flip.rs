@@ -91,6 +91,7 @@ impl PermuteAndFlip {
         let heads: Vec<usize> = heads.map(|(candidate, _)| candidate).collect();
         // There is one: the coin of the largest is certain.
         let count = NonZeroU64::new(heads.len() as u64)?;
+        // Lossless: below the length of a slice.
         Some(heads[uniform_below(count, &mut words) as usize])
     }
 }

@@ -32,7 +32,7 @@ impl Question {
 
     /// The least ε, from 0.001 to 100; none if that is not enough.
     pub fn least_epsilon(&self, mechanism: Mechanism, wanted: Wanted) -> Option<f64> {
-        self.least_epsilon_for(mechanism, |promise, question| wanted.kept(promise, question))
+        self.least_epsilon_for(mechanism, -300, |promise, question| wanted.kept(promise, question))
     }
 
     /// The largest number of keys of a query; none if one is too many.
@@ -44,7 +44,7 @@ impl Question {
     /// The largest number of queries; none if one is too many.
     pub fn largest_queries(&self, mechanism: Mechanism, wanted: Wanted) -> Option<u64> {
         let with = |queries: f64| Some(Self { queries: Queries::new(queries as u64).ok()?, ..self.clone() });
-        largest(0..=1_590, |queries| self.keeps(mechanism, wanted, with(queries))).map(|queries| queries as u64)
+        largest(0..=1_560, |queries| self.keeps(mechanism, wanted, with(queries))).map(|queries| queries as u64)
     }
 
     /// The same with so many records. A largest count that says nothing (all records) goes on saying nothing.
@@ -76,26 +76,58 @@ impl Question {
         least(0..=1_203, accept).map(|records| records as u64)
     }
 
-    fn least_epsilon_for(&self, mechanism: Mechanism, good: impl Fn(&Promise, &Self) -> bool) -> Option<f64> {
+    /// The least number of keys of a query, up to 10⁷, for which something holds.
+    pub(super) fn least_support(&self, holds: impl Fn(&Self) -> bool) -> Option<u64> {
+        let with = |support: f64| Self { support: support as u64, ..self.clone() };
+        least(0..=700, |support| holds(&with(support))).map(|support| support as u64)
+    }
+
+    /// The least number of queries for which something holds.
+    pub(super) fn least_queries(&self, holds: impl Fn(&Self) -> bool) -> Option<u64> {
+        let with = |queries: f64| Some(Self { queries: Queries::new(queries as u64).ok()?, ..self.clone() });
+        let accept = |queries: f64| with(queries).is_some_and(|question| holds(&question));
+        least(0..=1_560, accept).map(|queries| queries as u64)
+    }
+
+    /// The least ε of the grid, from a place on.
+    fn least_epsilon_for(
+        &self,
+        mechanism: Mechanism,
+        from: i32,
+        good: impl Fn(&Promise, &Self) -> bool,
+    ) -> Option<f64> {
         let accept = |epsilon: f64| {
             let Ok(epsilon) = Epsilon::new(epsilon) else { return false };
             let budget = Budget::approximate(epsilon, self.budget.delta().clone());
             let question = Self { budget, ..self.clone() };
             mechanism.promise(&question).is_ok_and(|promise| good(&promise, &question))
         };
-        least(-300..=200, accept)
+        least(from..=200, accept)
     }
 }
 
-/// Which n or ε would make a vacuous mechanism say something.
+/// Which ε, n or m would make a vacuous mechanism say something.
 pub(super) fn remedy(mechanism: Mechanism, question: &Question) -> String {
-    let epsilon = question.least_epsilon_for(mechanism, Promise::says_something);
-    let records = question.least_records_for(mechanism, Promise::says_something);
-    match (epsilon, records) {
-        (Some(epsilon), Some(records)) => format!("epsilon from {epsilon} or {records} records on"),
-        (Some(epsilon), None) => format!("epsilon from {epsilon} on"),
-        (None, Some(records)) => format!("{records} records or more"),
-        (None, None) => "no epsilon up to 100 and no number of records".to_owned(),
+    let speaks =
+        |question: &Question| mechanism.promise(question).is_ok_and(|promise| promise.says_something(question));
+    // Of long queries the largest answer grows with the records, of short ones with their keys; no bound falls with either.
+    let size = || {
+        if question.largest_answer() < question.records as f64 {
+            return question.least_support(speaks).map(|support| format!("for queries of {support} keys"));
+        }
+        let records = question.least_records_for(mechanism, Promise::says_something);
+        records.map(|records| format!("at {records} records"))
+    };
+    // What is given is not enough.
+    let from = ((100.0 * question.budget.epsilon().to_f64_down().log10()) as i32).clamp(-300, 200);
+    let epsilon = || {
+        let epsilon = question.least_epsilon_for(mechanism, from, Promise::says_something);
+        epsilon.map(|epsilon| format!("at epsilon = {epsilon}"))
+    };
+    match rayon::join(epsilon, size) {
+        (Some(epsilon), Some(size)) => format!("{epsilon}, or {size}"),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => "at no epsilon up to 100".to_owned(),
     }
 }
 
@@ -105,14 +137,22 @@ fn number(place: i32) -> f64 {
     format!("{:.2e}", 10f64.powf(f64::from(place) / 100.0)).parse().expect("a number")
 }
 
-/// The least number of the grid that `accept` takes, if it takes all above.
+/// The least number of the grid that `accept` takes, if it takes all above; where it does not take the largest, about the least of those
+/// that it takes (a larger ε can make the rule of a release's intervals a worse one).
 fn least(places: std::ops::RangeInclusive<i32>, accept: impl Fn(f64) -> bool) -> Option<f64> {
-    let (mut low, mut high) = places.into_inner();
-    if !accept(number(high)) {
-        return None;
-    }
+    let (mut low, end) = places.into_inner();
+    let step = ((end - low) / 16).max(25);
+    let accepted = |place: &i32| accept(number(*place));
+    let mut high = if accepted(&end) {
+        end
+    } else {
+        let first = (low..end).step_by(step as usize).find(accepted)?;
+        low = low.max(first - step);
+        first
+    };
     while low < high {
-        let middle = i32::midpoint(low, high);
+        // Rounded down, below 0 too, so that it ends.
+        let middle = low + (high - low) / 2;
         if accept(number(middle)) { high = middle } else { low = middle + 1 }
     }
     Some(number(high))

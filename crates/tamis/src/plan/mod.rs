@@ -44,9 +44,9 @@
 //! anything: [`Verdict::Vacuous`]. [`Row::remedy`] says which ε or n would do, found by asking the same plan again.
 //!
 //! # The best
-//! Where queries are fixed before anything is seen ([`Asking::Beforehand`]): the least typical error (or, where none is known, the least
-//! bound) of those that are not vacuous. Where each may depend on the answers before it ([`Asking::Adaptively`]): the least bound of those
-//! that hold for such queries and are not vacuous. Where all are vacuous there is no [winner](Comparison::winner).
+//! Of those that are not vacuous, the least of what all answers are [within](Row::within); if each query may depend on the answers before
+//! it ([`Asking::Adaptively`]), of those whose bound holds then. (Not the least typical error: that of histograms rests on keys being alike,
+//! and says nothing of rare keys.) Where all are vacuous there is no [winner](Comparison::winner).
 //! A [guarded release](Mechanism::GuardedRelease) holds for adaptive queries while its corrections last, and an adversary may use
 //! them up; [`Comparison::lasting`] is the best of those that hold to the end.
 //!
@@ -69,6 +69,7 @@ pub use inverse::Wanted;
 pub use mechanism::{Basis, Mechanism};
 
 use mechanism::{Promise, Refusal};
+use rayon::prelude::*;
 use tamis_noise::{Beta, Budget, Neighbours, Queries};
 
 /// Everything that is public, and that a mechanism is chosen by. Nothing here has a default.
@@ -236,12 +237,8 @@ impl Row {
     }
 
     /// What it is compared by: see the [module](self#the-best).
-    fn figure(&self, asking: Asking) -> f64 {
-        let bound = self.within.unwrap_or(f64::INFINITY);
-        match asking {
-            Asking::Beforehand => self.typical.unwrap_or(bound),
-            Asking::Adaptively => bound,
-        }
+    fn figure(&self) -> f64 {
+        self.within.unwrap_or(f64::INFINITY)
     }
 }
 
@@ -253,12 +250,12 @@ pub struct Comparison {
     rows: Vec<Row>,
 }
 
-/// From where on one mechanism's bound is less than those of others.
+/// From where on the bound of sparse weights is less than those of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossing {
-    /// With more queries than so many, it is less than noise for each answer.
+    /// k: with fewer queries noise for each answer has the lesser bound.
     pub queries: u64,
-    /// With more keys in a query than so many, it is less than the theorem of the projection.
+    /// m: with fewer keys in a query the projection's theorem or the perceptron has.
     pub support: u64,
 }
 
@@ -269,7 +266,7 @@ impl Comparison {
     /// If a size is out of range.
     pub fn of(question: &Question) -> Result<Self, QuestionError> {
         question.check()?;
-        let rows = Mechanism::ALL.into_iter().map(|mechanism| Row::of(mechanism, question)).collect();
+        let rows = Mechanism::ALL.into_par_iter().map(|mechanism| Row::of(mechanism, question)).collect();
         Ok(Self { question: question.clone(), rows })
     }
 
@@ -294,8 +291,7 @@ impl Comparison {
             Verdict::Vacuous => 2,
             Verdict::NotApplicable => 3,
         };
-        let figure = |row: &Row| row.figure(self.question.asking);
-        rows.sort_by(|one, other| class(one).cmp(&class(other)).then(figure(one).total_cmp(&figure(other))));
+        rows.sort_by(|one, other| class(one).cmp(&class(other)).then(one.figure().total_cmp(&other.figure())));
         rows
     }
 
@@ -321,19 +317,24 @@ impl Comparison {
             .iter()
             .filter(|row| row.verdict == Verdict::Applicable)
             .filter(lasting)
-            .min_by(|one, other| one.figure(Asking::Adaptively).total_cmp(&other.figure(Asking::Adaptively)))
+            .min_by(|one, other| one.figure().total_cmp(&other.figure()))
     }
 
-    /// Where the bound of [sparse weights](Mechanism::SparseWeights) is the least: it hardly grows with k and m, so it is taken as it is here,
-    /// and others are asked how far they keep within it. None if it cannot be had.
+    /// From where on the bound of [sparse weights](Mechanism::SparseWeights) is the least that is proven to the end, all else being as
+    /// stated: first the keys that a query must have, then, for such queries, how many there must be. None if it never is.
     pub fn sparse_weights_from(&self) -> Option<Crossing> {
-        let wanted = Wanted::Records(self.row(Mechanism::SparseWeights).within?);
-        let question = &self.question;
-        let most = |queries: Mechanism| question.largest_queries(queries, wanted).unwrap_or(0);
-        Some(Crossing {
-            queries: most(Mechanism::GaussianPerQuery).max(most(Mechanism::LaplacePerQuery)),
-            support: question.largest_support(Mechanism::DenseProjection, wanted).unwrap_or(0),
-        })
+        let least = |question: &Question, others: &[Mechanism]| {
+            let bound = |&other: &Mechanism| question.within(other).unwrap_or(f64::INFINITY);
+            let others = others.iter().map(bound).fold(f64::INFINITY, f64::min);
+            question.within(Mechanism::SparseWeights).is_some_and(|bound| bound <= others)
+        };
+        let support = self
+            .question
+            .least_support(|question| least(question, &[Mechanism::DenseProjection, Mechanism::Perceptron]))?;
+        let wide = Question { support, ..self.question.clone() };
+        let queries =
+            wide.least_queries(|question| least(question, &[Mechanism::GaussianPerQuery, Mechanism::LaplacePerQuery]))?;
+        Some(Crossing { queries, support })
     }
 
     fn answering(&self) -> impl Iterator<Item = &Row> {

@@ -1,0 +1,108 @@
+//! `tamis plan`.
+
+use super::{run, stderr, stdout};
+use std::fmt::Write;
+use std::fs;
+
+const EMAILS: [&str; 7] = [
+    "plan",
+    "--records=1e6",
+    "--max-support=1e4",
+    "--queries=1e6",
+    "--epsilon=1",
+    "--delta=1e-9",
+    "--neighbours=add-remove",
+];
+
+const CONJUNCTIONS: [&str; 9] = [
+    "plan",
+    "--records=32561",
+    "--max-support=256",
+    "--queries=10000",
+    "--epsilon=1",
+    "--neighbours=substitute",
+    "--rows-per-key=1000",
+    "--adaptive",
+    "--error=0.05",
+];
+
+#[test]
+fn two_plans() {
+    for (name, question) in [("many_lists", &EMAILS[..]), ("adaptive_conjunctions", &CONJUNCTIONS[..])] {
+        let output = run(question);
+        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""), "{name}");
+        insta::assert_snapshot!(name, stdout(&output));
+    }
+}
+
+#[test]
+fn plans_for_machines() {
+    let json = run(&[&EMAILS[..], &["--format=json", "--error=700"]].concat());
+    let plan: serde_json::Value = serde_json::from_str(&stdout(&json)).unwrap();
+    assert_eq!(plan["schema"], "tamis.plan/1");
+    assert_eq!((&plan["winner"], &plan["runner_up"]), (&"projection".into(), &"projection-heavy".into()));
+    assert_eq!((&plan["largest_answer"], &plan["lasting"]), (&10_000.0.into(), &().into()));
+    let rows = plan["mechanisms"].as_array().unwrap();
+    let row = |name: &str| rows.iter().find(|row| row["mechanism"] == name).unwrap();
+    assert!((165.0..172.0).contains(&row("projection")["typical"].as_f64().unwrap()));
+    assert_eq!((&row("projection")["delta"], &row("projection")["verdict"]), (&"0".into(), &"applicable".into()));
+    assert_eq!(
+        (&row("gaussian-per-query")["verdict"], &row("dense-mw")["verdict"]),
+        (&"vacuous".into(), &"not-applicable".into())
+    );
+    let search = &plan["searches"][0];
+    assert_eq!((&search["mechanism"], &search["least_records"]), (&"projection".into(), &().into()));
+    assert!(search["least_epsilon"].as_f64().unwrap() > 1.0 && search["largest_support"].as_u64().unwrap() < 10_000);
+
+    let csv = stdout(&run(&[&EMAILS[..], &["--format=csv"]].concat()));
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    assert_eq!(reader.headers().unwrap().iter().take(3).collect::<Vec<_>>(), ["mechanism", "verdict", "holds"]);
+    assert_eq!(reader.records().filter(Result::is_ok).count(), rows.len());
+}
+
+#[test]
+fn a_picture_has_every_curve() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plan.svg");
+    let plot = format!("--plot={}", file.display());
+    let output = run(&[&EMAILS[..], &["--quiet", "--universe=1e6", &plot]].concat());
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+    let svg = fs::read_to_string(&file).unwrap();
+    for label in ["Gaussian noise for each answer", "sparse perceptron", "guarded release", "largest answer", "records"]
+    {
+        assert!(svg.contains(label), "{label:?} is missing");
+    }
+    let nowhere = run(&[&EMAILS[..], &["--plot=/nowhere/plan.svg"]].concat());
+    assert_eq!((nowhere.status.code(), stdout(&nowhere).as_str()), (Some(3), ""));
+    assert!(stderr(&nowhere).starts_with("error: cannot write /nowhere/plan.svg"), "{}", stderr(&nowhere));
+}
+
+#[test]
+fn what_makes_no_sense_and_what_protects_nobody() {
+    let mut page = String::new();
+    for more in [
+        "--records=0",
+        "--max-support=0.5",
+        "--queries=-1",
+        "--epsilon=0",
+        "--delta=1",
+        "--unit-rows=0",
+        "--rows-per-key=0.5",
+        "--largest-count=1e7",
+        "--universe=0",
+        "--error=0",
+        "--beta=5%",
+    ] {
+        // The last of equal arguments would be refused as a repetition.
+        let name = more.split('=').next().unwrap();
+        let others = EMAILS.into_iter().filter(|argument| !argument.starts_with(name));
+        let output = run(&others.chain([more]).collect::<Vec<_>>());
+        assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""), "{more}");
+        writeln!(page, "--- {more}\n{}", stderr(&output)).unwrap();
+    }
+    let delta: Vec<&str> = EMAILS.into_iter().filter(|argument| !argument.starts_with("--delta")).collect();
+    let weak = run(&[&delta[..], &["--delta=1e-5"]].concat());
+    assert_eq!(weak.status.code(), Some(0));
+    writeln!(page, "--- --delta=1e-5\n{}", stderr(&weak)).unwrap();
+    insta::assert_snapshot!(page);
+}
