@@ -129,6 +129,7 @@ impl Scene {
             rows_per_unit: 1,
             largest_count,
             key_multiplicity: multiplicity,
+            distinct_keys: Some(self.world()?.table.distinct() as u64),
             universe: self.listed(),
             asking: Asking::Beforehand,
             memory: 1 << 34,

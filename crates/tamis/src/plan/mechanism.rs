@@ -1,7 +1,8 @@
 //! What each mechanism's own plan says of a question. No bound is computed here.
 
+use super::counts::Counts;
 use super::{Effort, Question};
-use tamis_baselines::{AlpPlan, BaselineError, KeyError, PerQueryPlan, PerturbedHistogramPlan, StabilityHistogramPlan};
+use tamis_baselines::{AlpPlan, BaselineError, PerQueryPlan, PerturbedHistogramPlan, StabilityHistogramPlan};
 use tamis_interactive::{GuardedPlan, Learner, PlanError, Setting};
 use tamis_noise::{Budget, Hits, ParameterError};
 use tamis_projection::{Builder, HeavyKeys, NoiseKind, ProjectionError, ProjectionRelease, Signs};
@@ -357,7 +358,9 @@ fn stability_histogram(question: &Question) -> Result<Promise, Refusal> {
     let plan = StabilityHistogramPlan::new(&question.budget, question.neighbours, question.rows_per_unit)?;
     let released = question.keys().min(question.records as f64 / plan.threshold().threshold().max(1) as f64);
     Ok(Promise {
-        typical: Some(of_list(question, |count| plan.error_of_key(count))),
+        typical: Some(
+            Counts::of(question).typical_error_of_list(question.support as f64, |count| plan.error_of_key(count)),
+        ),
         within: plan.guarantee(question.support, question.queries, question.beta),
         cost: plan.cost().clone(),
         effort: Effort::table(question.support as f64, released, question.keys()),
@@ -371,21 +374,13 @@ fn alp(question: &Question) -> Result<Promise, Refusal> {
     let levels = |count: f64| count / plan.step();
     let (in_data, of_key) = (levels(*records as f64), levels(question.key_multiplicity));
     Ok(Promise {
-        typical: Some(of_list(question, |count| plan.error_of_key(count))),
+        typical: Some(
+            Counts::of(question).typical_error_of_list(question.support as f64, |count| plan.error_of_key(count)),
+        ),
         within: plan.guarantee(question.support, question.queries, question.beta),
         cost: plan.cost().clone(),
         effort: Effort::bits(question.support as f64, plan.bits() as f64, in_data, of_key),
     })
-}
-
-/// The typical error of a list that names as many keys of the data as it can, the others being of nobody.
-fn of_list(question: &Question, error_of_key: impl Fn(u64) -> KeyError) -> f64 {
-    let present = (question.support as f64).min(question.keys());
-    let absent = question.support as f64 - present;
-    // From 1 to 2⁴⁰: checked.
-    let (one, none) = (error_of_key(question.key_multiplicity.round() as u64), error_of_key(0));
-    let bias = present * one.bias + absent * none.bias;
-    (bias.powi(2) + present * one.variance() + absent * none.variance()).sqrt()
 }
 
 fn guarded_release(question: &Question) -> Result<Promise, Refusal> {

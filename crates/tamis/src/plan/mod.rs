@@ -16,6 +16,7 @@
 //!     rows_per_unit: 1,
 //!     largest_count: 1, // no two records have one key
 //!     key_multiplicity: 1.0,
+//!     distinct_keys: None,
 //!     universe: None,
 //!     asking: Asking::Beforehand,
 //!     memory: 1 << 34,
@@ -60,6 +61,7 @@
 //! # Deliberately absent
 //! MWEM and SmallDB: for universes of some thousand elements at most, and without bounds that compare here.
 
+mod counts;
 mod effort;
 mod inverse;
 mod mechanism;
@@ -93,6 +95,9 @@ pub struct Question {
     pub largest_count: u64,
     /// How many records a key has on the average over records, ‖x‖₂²/n.
     pub key_multiplicity: f64,
+    /// How many different keys the data has, if that is public; else they are taken to have `key_multiplicity` records each.
+    /// No bound depends on it.
+    pub distinct_keys: Option<u64>,
     /// How many elements there may be, if all of them can be listed.
     pub universe: Option<u64>,
     /// How the queries come.
@@ -132,6 +137,19 @@ pub enum QuestionError {
         /// Its bound.
         largest: u64,
     },
+    /// More or fewer keys than records of which a key has so many.
+    #[error(
+        "the number of different keys must be from {least} to {most}, since they have so many records each on the average over records, \
+         got {given}"
+    )]
+    DistinctKeys {
+        /// As given.
+        given: u64,
+        /// As if all were alike.
+        least: u64,
+        /// As if all but one had one record.
+        most: u64,
+    },
 }
 
 impl Question {
@@ -154,16 +172,27 @@ impl Question {
         size("number of rows of a unit", self.rows_per_unit.into(), 1_000_000)?;
         size("number of records of the largest key", self.largest_count, self.records)?;
         size("number of elements of the universe", self.universe.unwrap_or(1), u64::MAX)?;
-        if (1.0..=self.largest_count as f64).contains(&self.key_multiplicity) {
-            return Ok(());
+        if !(1.0..=self.largest_count as f64).contains(&self.key_multiplicity) {
+            let (given, largest) = (self.key_multiplicity.to_string(), self.largest_count);
+            return Err(QuestionError::KeyMultiplicity { given, largest });
         }
-        let (given, largest) = (self.key_multiplicity.to_string(), self.largest_count);
-        Err(QuestionError::KeyMultiplicity { given, largest })
+        self.check_keys()
     }
 
-    /// How many keys the data has, if all have `key_multiplicity` records.
+    /// The most keys are all but one of one record each, and that one of y + 1: y² + y + n = ‖x‖².
+    fn check_keys(&self) -> Result<(), QuestionError> {
+        let (Some(given), records) = (self.distinct_keys, self.records as f64) else { return Ok(()) };
+        let others = 0.5 * ((1.0 + 4.0 * records * (self.key_multiplicity - 1.0)).sqrt() - 1.0);
+        // Rounded outward: the average is a guess.
+        let least = ((records / self.key_multiplicity).floor() as u64).max(1);
+        let most = self.records - others.floor() as u64;
+        if (least..=most).contains(&given) { Ok(()) } else { Err(QuestionError::DistinctKeys { given, least, most }) }
+    }
+
+    /// How many keys the data has: as stated, or as if all had `key_multiplicity` records.
     fn keys(&self) -> f64 {
-        (self.records as f64 / self.key_multiplicity).max(1.0)
+        let alike = (self.records as f64 / self.key_multiplicity).max(1.0);
+        self.distinct_keys.map_or(alike, |keys| keys as f64)
     }
 }
 
