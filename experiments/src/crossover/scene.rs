@@ -1,14 +1,13 @@
 //! What is asked of which data: all that the rows of one question share.
 
-use super::engine::Engine;
 use crate::made::Made;
 use crate::points::adults;
-use crate::sessions::{BETA, BUDGET, Question, Stated, World, any_rank, key, zipf};
+use crate::sessions::{BETA, BUDGET, any_rank, key, zipf};
 use rand::{SeedableRng, seq::index};
 use std::collections::BTreeSet;
 use tamis::noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries};
-use tamis::plan::{Asking, Comparison, Mechanism, Row};
-use tamis::queries::{Conjunction, Element, Fingerprint, SparseQuery};
+use tamis::plan::{Asking, Planned, QueryRelease, Question, Records, mechanisms};
+use tamis::queries::{Conjunction, Element, Fingerprint, Histogram, SparseQuery};
 use tamis_harness::{TrialError, TrialRng};
 
 /// Keys of the Zipf table.
@@ -23,12 +22,21 @@ pub enum Source {
     Distinct,
     /// The same, of a universe of twice as many keys that is listed.
     Listed,
-    /// 4 096 keys by Zipf's law; lists of any of them.
+    /// 4 096 keys by Zipf's law.
     Zipf,
-    /// The same; lists of keys as they come in records.
-    ZipfByRecords,
-    /// People; conjunctions of 40 of their 48 booleans.
+    /// People, each with 48 booleans: equal people have one key.
     Adult,
+}
+
+/// Which keys lists name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// Any of those that have records, as far as there are so many.
+    Any,
+    /// The i-th most frequent with a probability of about 1/i.
+    Frequent,
+    /// All people for whom 40 of the 48 booleans are true: nearly all of these keys are of nobody.
+    Conjunctions,
 }
 
 impl Source {
@@ -37,38 +45,62 @@ impl Source {
             Self::Distinct => "distinct",
             Self::Listed => "distinct, listed",
             Self::Zipf => "Zipf",
-            Self::ZipfByRecords => "Zipf, by records",
-            Self::Adult => "Adult, 8 of 48 free",
+            Self::Adult => "Adult",
+        }
+    }
+
+    /// Whether all keys have as many records.
+    pub fn is_alike(self) -> bool {
+        matches!(self, Self::Distinct | Self::Listed)
+    }
+}
+
+impl Naming {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Any => "any keys",
+            Self::Frequent => "frequent keys",
+            Self::Conjunctions => "conjunctions",
         }
     }
 }
 
-/// n, m, k and the data, with the planner's answer.
+/// n, m, k and the data, with what the planner says.
 #[derive(Debug)]
 pub struct Scene {
     /// What is varied.
     pub over: &'static str,
     pub source: Source,
+    pub naming: Naming,
     pub records: u64,
     pub support: u64,
     pub queries: u64,
     /// How many of the k are asked.
     pub asked: u64,
-    world: Made<World>,
-    comparison: Made<Comparison>,
+    data: Made<Records>,
     lists: Made<Lists>,
-    engines: [Made<Engine>; Mechanism::ALL.len()],
+    /// In the order of [`mechanisms::ALL`].
+    plans: Vec<Made<Planned>>,
+}
+
+/// What is asked, with the true answers in records.
+#[derive(Debug)]
+struct Lists {
+    queries: Vec<SparseQuery>,
+    truths: Vec<f64>,
 }
 
 impl Scene {
-    pub fn new(over: &'static str, source: Source, [records, support, queries]: [u64; 3], asked: u64) -> Self {
-        let (world, comparison, lists, engines) = Default::default();
-        Self { over, source, records, support, queries, asked: queries.min(asked), world, comparison, lists, engines }
-    }
-
-    /// Of people: as many as there are.
-    pub fn of_adults(queries: u64, asked: u64) -> Self {
-        Self::new("k", Source::Adult, [adults().points.len() as u64, 1 << FREE, queries], asked)
+    pub fn new(
+        over: &'static str,
+        source: Source,
+        naming: Naming,
+        [records, support, queries]: [u64; 3],
+        most_asked: u64,
+    ) -> Self {
+        let (data, lists) = Default::default();
+        let plans = mechanisms::ALL.iter().map(|_| Made::default()).collect();
+        Self { over, source, naming, records, support, queries, asked: queries.min(most_asked), data, lists, plans }
     }
 
     /// Whether fewer are asked than stated.
@@ -80,125 +112,110 @@ impl Scene {
         key().fingerprint(&Element::number(number))
     }
 
-    /// How many records each key has, but of people.
-    fn counts(&self) -> Vec<u64> {
-        match self.source {
-            Source::Zipf | Source::ZipfByRecords => zipf(ZIPF_KEYS, self.records),
-            Source::Distinct | Source::Listed | Source::Adult => vec![1; self.records as usize],
+    fn counted(&self) -> Result<Histogram, TrialError> {
+        let counts = match self.source {
+            Source::Adult => return adults().table(&key()),
+            Source::Zipf => zipf(ZIPF_KEYS, self.records),
+            Source::Distinct | Source::Listed => vec![1; self.records as usize],
+        };
+        let mut table = Histogram::builder();
+        for (number, count) in (0..).zip(counts) {
+            table.add(Self::key(number), count.try_into()?)?;
         }
+        Ok(table.build())
     }
 
-    pub fn world(&self) -> Result<&World, TrialError> {
-        self.world.get(|| match self.source {
-            Source::Adult => World::of_points(adults()),
-            _ => World::of_keys((0..).map(Self::key).zip(self.counts())),
+    fn data(&self) -> Result<&Records, TrialError> {
+        self.data.get(|| {
+            let table = self.counted()?;
+            Ok(match self.listed() {
+                Some(listed) => Records::listed(table, (0..listed).map(Self::key)),
+                None => Records::new(table),
+            })
         })
     }
 
-    /// All keys that there may be, where they are listed; none elsewhere.
-    pub fn universe(&self) -> impl Iterator<Item = Fingerprint> {
-        (0..self.listed().unwrap_or(0)).map(Self::key)
-    }
-
+    /// How many keys there may be, where they are listed.
     fn listed(&self) -> Option<u64> {
         (self.source == Source::Listed).then_some(2 * self.records)
     }
 
-    /// What somebody knows who knows the law of the keys; of people, how many records a key has on the average, and no
-    /// more.
-    pub fn stated(&self) -> Result<Stated, TrialError> {
-        let multiplicity = self.world()?.table.squared_norm() as f64 / self.records as f64;
-        let largest_count = match self.source {
-            Source::Adult => self.records,
-            _ => self.counts().into_iter().max().unwrap_or(1),
-        };
-        let Self { records, support, queries, .. } = *self;
-        Ok(Stated { records, largest_count, multiplicity, support, queries })
-    }
-
-    /// The same, as the planner is asked.
-    pub fn question(&self) -> Result<tamis::plan::Question, TrialError> {
-        let Stated { records, largest_count, multiplicity, support, queries } = self.stated()?;
-        Ok(tamis::plan::Question {
-            records,
-            support,
-            queries: Queries::new(queries)?,
+    /// What somebody knows who knows how many records and keys there are, what the largest key has, and what a record's key has on the
+    /// average.
+    pub fn question(&self) -> Result<Question, TrialError> {
+        let table = self.data()?.histogram();
+        let largest = table.entries().iter().map(|entry| entry.1.unsigned_abs()).max();
+        Ok(Question {
+            records: self.records,
+            support: self.support,
+            queries: Queries::new(self.queries)?,
             beta: Beta::new(BETA)?,
             budget: Budget::approximate(Epsilon::new(BUDGET.0)?, Delta::new(BUDGET.1)?),
             neighbours: Neighbours::AddRemove,
             rows_per_unit: 1,
-            largest_count,
-            key_multiplicity: multiplicity,
-            distinct_keys: Some(self.world()?.table.distinct() as u64),
+            largest_count: largest.unwrap_or(1),
+            key_multiplicity: table.squared_norm() as f64 / self.records as f64,
+            distinct_keys: Some(table.distinct() as u64),
             universe: self.listed(),
             asking: Asking::Beforehand,
             memory: 1 << 34,
         })
     }
 
-    pub fn comparison(&self) -> Result<&Comparison, TrialError> {
-        self.comparison.get(|| Ok(Comparison::of(&self.question()?)?))
-    }
-
     /// What the planner says of a mechanism.
-    pub fn planned(&self, mechanism: Mechanism) -> &Row {
-        // Cannot fail: the sweep states what is legal.
-        self.comparison().expect("a legal question").row(mechanism)
-    }
-
-    fn engine(&self, mechanism: Mechanism) -> Result<&Engine, TrialError> {
+    ///
+    /// # Errors
+    /// If it cannot be had.
+    pub fn planned(&self, mechanism: &dyn QueryRelease) -> Result<&Planned, TrialError> {
         // Cannot fail: all of them are in it.
-        let place = Mechanism::ALL.iter().position(|&other| other == mechanism).expect("a mechanism");
-        self.engines[place].get(|| Engine::new(mechanism, self))
+        let place = mechanisms::ALL.iter().position(|other| other.about() == mechanism.about()).expect("a mechanism");
+        self.plans[place].get(|| Ok(mechanism.plan(&self.question()?).map_err(|refusal| refusal.reason)?))
     }
 
-    /// A list: of keys that have records, as far as there are so many.
-    fn list(&self, rng: &mut TrialRng) -> Result<Question, TrialError> {
-        if self.source == Source::Adult {
-            let width = adults().width;
-            let free = index::sample(rng, width as usize, FREE as usize);
-            let ones = free.iter().fold((1u128 << width) - 1, |ones, column| ones & !(1 << column));
-            return Question::conjunction(Conjunction::new(width, ones, 0)?);
-        }
-        if self.source == Source::ZipfByRecords {
-            let mut ranks = BTreeSet::new();
-            while (ranks.len() as u64) < self.support {
-                // The i-th most frequent key, with a probability of about 1/i.
-                ranks.insert(any_rank(ZIPF_KEYS.ilog2(), rng));
+    /// Whether the bound of a mechanism says something.
+    pub fn is_applicable(&self, mechanism: &dyn QueryRelease) -> Result<bool, TrialError> {
+        Ok(self.planned(mechanism)?.says_something(&self.question()?))
+    }
+
+    fn list(&self, rng: &mut TrialRng) -> Result<SparseQuery, TrialError> {
+        match self.naming {
+            Naming::Any => {
+                let table = self.data()?.histogram();
+                let named = index::sample(rng, table.distinct().max(self.support as usize), self.support as usize);
+                let key = |place| table.entries().get(place).map_or_else(|| Self::key(place as u64), |entry| entry.0);
+                Ok(SparseQuery::count(named.iter().map(key)))
             }
-            return Ok(Question::keys(ranks.into_iter().map(|rank| Self::key(rank - 1))));
+            Naming::Frequent => {
+                let mut ranks = BTreeSet::new();
+                while (ranks.len() as u64) < self.support {
+                    ranks.insert(any_rank(ZIPF_KEYS.ilog2(), rng));
+                }
+                Ok(SparseQuery::count(ranks.into_iter().map(|rank| Self::key(rank - 1))))
+            }
+            Naming::Conjunctions => {
+                let width = adults().width;
+                let free = index::sample(rng, width as usize, FREE as usize);
+                let ones = free.iter().fold((1u128 << width) - 1, |ones, column| ones & !(1 << column));
+                Ok(Conjunction::new(width, ones, 0)?.query(&key())?)
+            }
         }
-        let (support, keys) = (self.support as usize, self.world()?.table.distinct());
-        let chosen = index::sample(rng, keys.max(support), support);
-        Ok(Question::keys(chosen.iter().map(|number| Self::key(number as u64))))
     }
 
     /// All lists that are asked, the same in all trials: what is promised is promised for any.
     fn lists(&self) -> Result<&Lists, TrialError> {
         self.lists.get(|| {
             let mut rng = TrialRng::seed_from_u64(self.support);
-            let questions = (0..self.asked).map(|_| self.list(&mut rng)).collect::<Result<Vec<_>, _>>()?;
-            let table = &self.world()?.table;
-            Ok(Lists {
-                truths: questions.iter().map(|question| question.truth(table)).collect(),
-                lists: questions.iter().map(|question| question.list.clone()).collect(),
-                questions,
-            })
+            let queries = (0..self.asked).map(|_| self.list(&mut rng)).collect::<Result<Vec<_>, _>>()?;
+            let table = self.data()?.histogram();
+            let truth = |list: &SparseQuery| list.evaluate(table) as f64 / f64::from(SparseQuery::UNIT);
+            Ok(Lists { truths: queries.iter().map(truth).collect(), queries })
         })
     }
 
     /// The errors of a new release or session on all lists, in records.
-    pub fn errors(&self, mechanism: Mechanism, rng: &mut TrialRng) -> Result<Vec<f64>, TrialError> {
+    pub fn errors(&self, mechanism: &dyn QueryRelease, rng: &mut TrialRng) -> Result<Vec<f64>, TrialError> {
         let lists = self.lists()?;
-        let answers = self.engine(mechanism)?.answers(self, lists, rng)?;
+        let answers = self.planned(mechanism)?.answers(self.data()?, &lists.queries, rng)?;
         Ok(lists.truths.iter().zip(answers).map(|(truth, answer)| answer - truth).collect())
     }
-}
-
-/// What is asked, as sessions and as releases take it, with the true answers in records.
-#[derive(Debug)]
-pub struct Lists {
-    pub questions: Vec<Question>,
-    pub lists: Vec<SparseQuery>,
-    truths: Vec<f64>,
 }
