@@ -182,7 +182,8 @@ impl Scene {
             Naming::Any => {
                 let table = self.data()?.histogram();
                 let named = index::sample(rng, table.distinct().max(self.support as usize), self.support as usize);
-                let key = |place| table.entries().get(place).map_or_else(|| Self::key(place as u64), |entry| entry.0);
+                let key =
+                    |place: usize| table.entries().get(place).map_or_else(|| Self::key(place as u64), |entry| entry.0);
                 Ok(SparseQuery::count(named.iter().map(key)))
             }
             Naming::Frequent => {
