@@ -33,7 +33,7 @@ pub fn quoted(names: &[String]) -> String {
 pub fn rule_word(rule: Rule) -> &'static str {
     match rule {
         Rule::Normal => "normal",
-        Rule::FewKeys => "few-keys",
+        Rule::FewKeys(_) => "few-keys",
         Rule::Conservative => "conservative",
     }
 }
