@@ -11,8 +11,8 @@
 //!   probability β, however the queries are chosen: also by somebody who has worked out the release's collisions from
 //!   its answers. That is [`Plan::guarantee`]. How many corrections an adversary can force is not bounded.
 //! - **Predicted.** Queries that do not depend on the release are off by no more than e by themselves
-//!   ([`predicted_error_of_all`](tamis_projection::Plan::predicted_error_of_all), by the normal law), and T is e +
-//!   α_svt: so they use up no correction at all. Where a few keys have most of the records errors are not normal
+//!   ([`predicted_error_of_all`](tamis_projection::Plan::predicted_error_of_all), by the normal law and that of the noise), and
+//!   T is e + α_svt: so they use up no correction at all. Where a few keys have most of the records errors are not normal
 //!   ([`predicted_rule`](tamis_projection::Plan::predicted_rule)): a query that shares its row with one of them can be off
 //!   by all of its records, and then it is corrected. That is what the guard is for, and why T is not made so large as to
 //!   let it pass.

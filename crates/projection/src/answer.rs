@@ -18,11 +18,13 @@
 //! Value ± z standard errors. Which z, is decided by the error's excess kurtosis κ (0 for a bell curve): the sum of what the
 //! data's keys add to it, which is estimated from the release, and of what the noise adds, which is known.
 //!
-//! - [`Rule::Normal`], the normal quantile: for dense signs, and for sparse ones if keys add at most ½ and the noise at most 0.003.
-//! - [`Rule::FewKeys`]: the noise is that of so few keys, some hundreds or less, that it is no bell: the quantile of normal and
-//!   Laplace noise together, by their [tails](crate::tails).
+//! - [`Rule::Normal`], the normal quantile: for dense signs, and for sparse ones if keys add at most ½ and the noise at most
+//!   0.003.
+//! - [`Rule::FewKeys`]: the noise is that of some hundreds of keys or less, and of long tails: the quantile of a normal law and
+//!   this noise together, by their [tails](crate::tails).
 //! - [`Rule::Conservative`]: Chebyshev's (1 − level)^(−1/2), 4.47 at 95 %, right for any law of this variance. It is for sparse
-//!   signs under heavy keys, which add more than ½: one key of X records errs by nothing if no key of the query shares a row with it, else by X/s.
+//!   signs under heavy keys, which add more than ½: one key of X records errs by nothing if no key of the query shares a row
+//!   with it, else by X/s.
 //!
 //! κ = (Σq⁴·Σx⁴/(s²T) + κ₄·ΣB⁴/s⁴)/se⁴: a key u of the query meets a key v of the data in each of s blocks with
 //! probability s/T and then errs by ±q(u)x(v)/s; κ₄ is the fourth cumulant of the noise. Σx⁴ is not known, but Σ_j Y_j⁴ is in
@@ -36,12 +38,12 @@ use crate::{Plan, ProjectionError, Seed, SignFamily, Signs, heavy};
 use rayon::prelude::*;
 use tamis_queries::{Fingerprint, SparseQuery};
 
-/// Excess kurtosis by the keys of the data up to which what they add is taken for normal: it moves the coverage at 95 % or
-/// 99 % by about half a percent.
-const MOST_OF_KEYS: f64 = 0.5;
+/// Excess kurtosis up to which a law is near to a bell curve: it moves the coverage at 95 % or 99 % by about half a percent. What
+/// the keys of the data add is taken for normal up to it.
+const BELL: f64 = 0.5;
 
-/// The same of the noise, whose law is known. It moves the quantile z by κ(z² − 3)/24 of itself, 0.3 % for one in twenty
-/// millions.
+/// That of the noise, whose law is known, up to which it is taken for normal. It moves the quantile z by κ(z² − 3)/24 of itself:
+/// 0.3 % for one in twenty millions.
 const MOST_OF_NOISE: f64 = 0.003;
 
 /// A release: everything in it may be published. Made by [`Plan::release`].
@@ -117,9 +119,19 @@ impl Answer {
 }
 
 impl Rule {
+    /// In a word: `normal` for a bell curve and what is near to one (noise that adds at most ½ to the kurtosis), `few-keys` for
+    /// noise that is none, `conservative`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::FewKeys(tails) if tails.kurtosis() > BELL => "few-keys",
+            Self::Normal | Self::FewKeys(_) => "normal",
+            Self::Conservative => "conservative",
+        }
+    }
+
     /// For sparse signs in so many rows, by what the data's keys and the noise add to the kurtosis.
     pub(crate) fn sparse(rows: usize, of_keys: f64, of_noise: f64, tails: Tails) -> Self {
-        if rows < LEAST_ROWS || of_keys > MOST_OF_KEYS { Self::Conservative } else { Self::of_noise(of_noise, tails) }
+        if rows < LEAST_ROWS || of_keys > BELL { Self::Conservative } else { Self::of_noise(of_noise, tails) }
     }
 
     /// The same where what the keys of the data add is normal.

@@ -611,7 +611,7 @@ fn explain_confidence(plan: &Plan) -> Vec<String> {
     let which = if k == 1 { "One such list".to_owned() } else { format!("All of {k} such lists") };
     let law = match plan.predicted_rule() {
         Rule::Normal => "the normal law",
-        Rule::FewKeys(_) => "the law of the noise of few keys",
+        Rule::FewKeys(_) => "the law of their noise",
         Rule::Conservative => "Chebyshev's inequality",
     };
     let mut lines = vec![format!(

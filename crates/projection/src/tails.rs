@@ -68,6 +68,12 @@ impl Tails {
         Self { normal: (1.0 - number * weight * weight * noise).max(0.0), number, weight, noise, step }
     }
 
+    /// The excess kurtosis.
+    pub(crate) fn kurtosis(&self) -> f64 {
+        // Of discrete Laplace noise the fourth cumulant is v + 3v².
+        self.number * self.weight.powi(4) * self.noise * (1.0 + 3.0 * self.noise)
+    }
+
     /// How many standard errors such an error is beyond with this probability.
     pub(crate) fn deviations(&self, outside: f64) -> f64 {
         self.quantile(outside).max(normal_quantile(outside)) + self.step / 2.0

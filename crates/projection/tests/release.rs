@@ -260,7 +260,7 @@ fn answers_are_unbiased_and_err_as_predicted() {
 
 /// Power: at 10 000 trials a coverage of 93.8 % or 96.6 % in place of 95 % is noticed.
 #[test]
-fn intervals_cover_what_they_say() {
+fn normal_intervals_cover_what_they_say() {
     let (data, query) = small_data();
     let zipf = histogram((1..400u64).map(|rank| (rank, 2_000 / rank as i64)));
     let half = list(200..600);
@@ -274,8 +274,8 @@ fn intervals_cover_what_they_say() {
     ];
     for (plan, data, query) in cases {
         let answers = answers(&plan, data, query, 10_000);
-        let bells = answers.iter().filter(|answer| answer.rule != Rule::Conservative).count();
-        assert!(bells > 9_900, "{bells} intervals by the law of the error, {plan:?}");
+        let normal = answers.iter().filter(|answer| answer.rule.name() == "normal").count();
+        assert!(normal > 9_900, "{normal} normal intervals, {plan:?}");
         for level in [0.5, 0.95, 0.99] {
             assert!(covers(&answers, truth(data, query), level, level, level + 0.005), "{level} {plan:?}");
             assert!(!covers(&scaled(&answers, 0.85), truth(data, query), level, level, level), "{level} {plan:?}");
@@ -327,8 +327,8 @@ fn intervals_of_few_keys_allow_for_the_noise_of_few_rows() {
         let answers: Vec<Answer> =
             (0..20).into_par_iter().flat_map(|seed| release(seed).answer_all(&singles)).collect();
         // Of one row it is not always certain that no heavy key is about; normal it never is.
-        let few = answers.iter().filter(|answer| matches!(answer.rule, Rule::FewKeys(_))).count();
-        assert!(few > 3_700 && answers.iter().all(|answer| answer.rule != Rule::Normal), "{epsilon}: {few}");
+        let few = answers.iter().filter(|answer| answer.rule.name() == "few-keys").count();
+        assert!(few > 3_700 && answers.iter().all(|answer| answer.rule.name() != "normal"), "{epsilon}: {few}");
         for level in [0.9, 0.95, 0.99] {
             assert!(covers(&answers, 1.0, level, level, 1.0), "{epsilon} {level}");
             assert!(!covers(&scaled(&answers, 0.2), 1.0, level, level, 1.0), "{epsilon} {level}");
