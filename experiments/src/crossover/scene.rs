@@ -13,7 +13,7 @@ use tamis_harness::{TrialError, TrialRng};
 /// Keys of the Zipf table.
 const ZIPF_KEYS: u64 = 1 << 12;
 /// Booleans of people that a conjunction leaves free.
-const FREE: u32 = 8;
+pub const FREE: u32 = 8;
 
 /// Where records come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,6 +211,13 @@ impl Scene {
             let truth = |list: &SparseQuery| list.evaluate(table) as f64 / f64::from(SparseQuery::UNIT);
             Ok(Lists { truths: queries.iter().map(truth).collect(), queries })
         })
+    }
+
+    /// The median of the true answers, in records.
+    pub fn typical_answer(&self) -> Result<f64, TrialError> {
+        let mut truths = self.lists()?.truths.clone();
+        truths.sort_by(f64::total_cmp);
+        Ok(truths.get(truths.len() / 2).copied().unwrap_or(0.0))
     }
 
     /// The errors of a new release or session on all lists, in records.
