@@ -27,13 +27,25 @@
 //! P(|E| > K′(t)) ≈ P(|normal| > r) + √(2/π)·e^(−r²/2)·(1/u − 1/r),
 //! ```
 //!
-//! which is solved for t by bisection. Errors of a list are whole multiples of 1/s, the approximation is of a law without steps:
-//! half a step is added, so that it is never short for them. Enumeration finds the exact probability beyond the result at most
-//! 1.05 times the one that was asked for, for any number of keys, scale and level down to 10⁻⁹; from ten keys on 1.01 times. The
-//! normal quantile is taken where it is more, as it is at levels below nine in ten.
+//! which is solved for t by bisection, some microseconds an interval. Errors of a list are whole multiples of 1/s, and the
+//! approximation is of a law without steps: half a step is added. The normal quantile is taken where it is more, as it is at
+//! levels below nine in ten. Enumeration, of one key to a thousand, scales from 0.3 to 20 and probabilities down to 10⁻⁹, finds
+//! the exact probability beyond the result at most 1.07 times the one that was asked for, from ten keys on at most 1.01 times.
 //!
 //! Discrete Gaussian noise has lighter tails than discrete Laplace noise of the same variance. It is normal by itself for
 //! σ ≥ 1; where it is narrower, and few keys are asked for, it is treated as the latter.
+//!
+//! ```
+//! use tamis_noise::{Beta, Budget, Epsilon, Neighbours, Queries};
+//! use tamis_projection::{ProjectionRelease, bounds::deviations};
+//! let budget = Budget::pure(Epsilon::new(1.0)?);
+//! let plan = ProjectionRelease::builder(budget, Neighbours::AddRemove, 1).records(1_000).support(10).build()?;
+//! // A thousand lists of ten keys: a bell curve's interval would be too narrow by a seventh.
+//! let (queries, beta) = (Queries::new(1_000)?, Beta::new(0.05)?);
+//! let normal = deviations(queries, beta) * plan.predicted_standard_error(10.0, 1_000.0, 0.0);
+//! assert!((1.12..1.22).contains(&(plan.predicted_half_width(queries, beta) / normal)));
+//! # Ok::<(), tamis_projection::ProjectionError>(())
+//! ```
 //!
 //! # References
 //! - R. Lugannani, S. Rice, *Saddle point approximation for the distribution of the sum of independent random variables*,
@@ -59,8 +71,8 @@ pub struct Tails {
 }
 
 impl Tails {
-    /// Of an answer of this standard error, by the sums of its rows' squared weights' squares and the largest weight, in
-    /// records; errors of lists are whole multiples of `step`.
+    /// Of an answer of this standard error, by v, S₄, W, and the `step` of which errors of lists are whole multiples, all in
+    /// records.
     pub(crate) fn new(standard_error: f64, noise: f64, fourths: f64, largest: f64, step: f64) -> Self {
         let (number, weight) = (fourths / largest.powi(4), largest / standard_error);
         // Of less weighty queries the errors are so much smaller.
@@ -151,19 +163,19 @@ mod tests {
         (Tails::new(error, variance(scale), f64::from(number), 1.0, 1.0), error)
     }
 
-    /// Against enumeration: never short by more than the twentieth part of the probability, from ten keys on the hundredth; and not
-    /// wider than by a step or by the twentieth part, but where the normal quantile is.
+    /// Against enumeration: never short by more than 7 % of the probability, from ten keys on 1 %; and not wider than by a step
+    /// and as many percent, but where the normal quantile is.
     #[test]
     fn intervals_are_as_wide_as_enumeration_says() {
-        for (scale, most) in [(0.3, 1_000), (1.0, 1_000), (8.0, 100)] {
+        for (scale, most) in [(0.3, 1_000), (1.0, 1_000), (8.0, 100), (20.0, 2)] {
             for number in [1, 2, 5, 10, 100, 1_000].into_iter().filter(|&number| number <= most) {
                 let law = enumerated(number, scale);
-                for share in [0.0, 0.3, 0.8] {
+                for share in [0.0, 0.3, 0.8, 0.93, 0.97] {
                     let normal = f64::from(number) * variance(scale) * share / (1.0 - share);
                     let (tails, error) = of_list(number, scale, normal);
                     for outside in [0.1, 0.05, 0.01, 1e-3, 5e-5, 1e-6, 1e-9] {
                         let half = tails.deviations(outside) * error;
-                        let slack = if number < 10 { 1.05 } else { 1.01 };
+                        let slack = if number < 10 { 1.07 } else { 1.01 };
                         let ratio = beyond(&law, normal, half) / outside;
                         let case = format!("scale {scale}, {number} keys, normal {normal}, {outside}: {ratio}");
                         assert!(ratio <= slack, "{case}");
