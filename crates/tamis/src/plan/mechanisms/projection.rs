@@ -55,7 +55,7 @@ impl QueryRelease for HeavyKeysApart {
     fn plan(&self, question: &Question) -> Result<Planned, Refusal> {
         question.needs_delta()?;
         let plan = question.projection().heavy(HeavyKeys::On).build()?;
-        let within = plan.predicted_half_width(question.queries, question.beta);
+        let within = plan.predicted_reach(question.queries, question.beta);
         Ok(planned(plan, within, question))
     }
 }
