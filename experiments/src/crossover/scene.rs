@@ -22,6 +22,8 @@ pub enum Source {
     Distinct,
     /// The same, of a universe of twice as many keys that is listed.
     Listed,
+    /// Eight keys with as many records each, of ten that are listed.
+    Few,
     /// 4 096 keys by Zipf's law.
     Zipf,
     /// People, each with 48 booleans: equal people have one key.
@@ -44,14 +46,18 @@ impl Source {
         match self {
             Self::Distinct => "distinct",
             Self::Listed => "distinct, listed",
+            Self::Few => "few keys, listed",
             Self::Zipf => "Zipf",
             Self::Adult => "Adult",
         }
     }
 
+    /// All there are.
+    pub const ALL: [Self; 5] = [Self::Distinct, Self::Listed, Self::Few, Self::Zipf, Self::Adult];
+
     /// Whether all keys have as many records.
     pub fn is_alike(self) -> bool {
-        matches!(self, Self::Distinct | Self::Listed)
+        matches!(self, Self::Distinct | Self::Listed | Self::Few)
     }
 }
 
@@ -118,6 +124,7 @@ impl Scene {
         let counts = match self.source {
             Source::Adult => return adults().table(&key()),
             Source::Zipf => zipf(ZIPF_KEYS, self.records),
+            Source::Few => vec![self.records / 8; 8],
             Source::Distinct | Source::Listed => vec![1; self.records as usize],
         };
         let mut table = Histogram::builder();
@@ -138,8 +145,12 @@ impl Scene {
     }
 
     /// How many keys there may be, where they are listed.
-    fn listed(&self) -> Option<u64> {
-        (self.source == Source::Listed).then_some(2 * self.records)
+    pub fn listed(&self) -> Option<u64> {
+        match self.source {
+            Source::Listed => Some(2 * self.records),
+            Source::Few => Some(10),
+            _ => None,
+        }
     }
 
     /// What somebody knows who knows how many records and keys there are, what the largest key has, and what a record's key has on the

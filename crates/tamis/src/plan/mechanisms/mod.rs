@@ -4,7 +4,7 @@
 
 use super::counts::Counts;
 use super::{Effort, Planned, QueryRelease, Question, Refusal};
-use tamis_baselines::KeyError;
+use tamis_baselines::{DenseWorkload, KeyError};
 use tamis_interactive::Setting;
 
 /// Declares the files, and lists what is in them.
@@ -23,6 +23,8 @@ macro_rules! mechanisms {
 mechanisms! {
     per_query: LaplacePerQuery, GaussianPerQuery;
     perturbed_histogram: LaplaceHistogram, GaussianHistogram;
+    mwem: Mwem;
+    small_database: SmallDatabase;
     stability_histogram: StabilityHistogram;
     alp: Alp;
     projection: Projection, HeavyKeysApart, DenseProjection;
@@ -49,6 +51,13 @@ impl Question {
         };
         self.needs_memory(Effort::dense_vector(universe as f64).bytes)?;
         Ok(universe)
+    }
+
+    /// Whether all queries can be written down as vectors over so many keys.
+    fn needs_workload(&self, elements: u64) -> Result<(), Refusal> {
+        DenseWorkload::check_sizes(elements, self.queries.get())
+            .map_err(|error| Refusal::new(error, "fewer queries, or a smaller universe"))?;
+        self.needs_memory(self.queries.to_f64() * elements as f64 * size_of::<f64>() as f64)
     }
 
     /// Whether what must be held whole finds room.
