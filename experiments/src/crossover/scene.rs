@@ -55,6 +55,11 @@ impl Source {
     /// All there are.
     pub const ALL: [Self; 5] = [Self::Distinct, Self::Listed, Self::Few, Self::Zipf, Self::Adult];
 
+    /// Whether a key may have hundreds of records.
+    pub fn has_frequent(self) -> bool {
+        matches!(self, Self::Few | Self::Zipf | Self::Adult)
+    }
+
     /// Whether all keys have as many records.
     pub fn is_alike(self) -> bool {
         matches!(self, Self::Distinct | Self::Listed | Self::Few)
