@@ -19,10 +19,10 @@
 //! | `over m`, `over n`, `over T` | growth: √m; as a share of n 1/n at T = 2²⁰, where noise is most of the error, 1/√n at 2¹⁰, and none at 2¹³ under one heavy key; with T down to the noise |
 //! | `keys` | neither the size of the universe nor the length of keys matters |
 //! | `noise` | the same budget by other noise and other signs, the paper's among them |
-//! | `short lists` | the largest of k errors of few keys each against what the plan predicts for all |
 //! | `theorem` | the largest of k errors against the guarantee |
 //! | `per list` | instead, noise of its own for each of k lists |
 //! | `frontier` | lists so long that the guarantee says nothing any more |
+//! | `short lists` | the largest of k errors of few keys each against what the plan predicts for all |
 
 mod sweep;
 mod world;
@@ -318,6 +318,7 @@ pub fn experiment() -> Experiment<Case> {
         "From one release of a million distinct keys (ε = 1, no δ, 400 kB) a list of 10⁴ is counted with a standard error of at most \
          180, one of 10⁵ of 560. Errors are as predicted: ∝ √m, whatever the universe; 95 % intervals cover, the theorem [Blum, Roth 2011, section 4] holds.",
     )
+    .subject("errors of releases over all that can be chosen, their intervals, the theorem, what else one could use")
     .sweep(sweep::sweep)
     .trials(|case, _| case.trials)
     .cost(sweep::cost)
@@ -397,23 +398,31 @@ fn overall_checks(experiment: Experiment<Case>) -> Experiment<Case> {
 }
 
 fn plots(experiment: Experiment<Case>) -> Experiment<Case> {
-    let over = |stem, x, part| Plot::new(stem, x, "standard deviation (records)").only("part", part).log_x().log_y();
+    let over = |stem, x, label, part| {
+        Plot::new(stem, x, "standard deviation (records)").x_label(label).only("part", part).log_x().log_y()
+    };
+    let over_m = over("over_m", "m", "m (keys of a list)", "over m").in_brief();
+    let per_list = over("per_list", "k", "k (lists)", "per list").in_brief();
     experiment
         .highlight(|case| case.highlight)
-        .plot(over("over_m", "m", "over m").line("predicted").points("measured").split_by("mechanism"))
-        .plot(over("over_n", "n", "over n").line("predicted").points("measured").split_by("T"))
-        .plot(over("over_t", "T", "over T").line("predicted").points("measured").points("own"))
-        .plot(over("per_list", "k", "per list").line("predicted").points("measured").split_by("mechanism"))
+        .plot(over_m.line("predicted").points("measured").split_by("mechanism"))
+        .plot(over("over_n", "n", "n (records)", "over n").line("predicted").points("measured").split_by("T"))
+        .plot(
+            over("over_t", "T", "T (rows of the release)", "over T").line("predicted").points("measured").points("own"),
+        )
+        .plot(per_list.line("predicted").points("measured").split_by("mechanism"))
         .plot(
             Plot::new("theorem", "k", "largest of k errors (records)")
                 .only("part", "theorem")
+                .x_label("k (lists)")
                 .log_x()
                 .line("promised")
                 .points("worst"),
         )
         .plot(
-            Plot::new("frontier", "n", "keys of a list (m)")
+            Plot::new("frontier", "n", "m (keys of a list)")
                 .only("part", "frontier")
+                .x_label("n (records)")
                 .log_x()
                 .log_y()
                 .line("m")
