@@ -86,6 +86,29 @@ fn who_does_not_attack_uses_no_corrections() {
     }
 }
 
+/// The search against every division, planned in full.
+#[test]
+fn the_division_is_the_best_of_all() {
+    let part = |share: u32, delta: &str| {
+        let epsilon = Epsilon::new(f64::from(share) / 32.0).unwrap();
+        Budget::approximate(epsilon, delta.parse().unwrap())
+    };
+    for (records, support, queries) in [(10_000, 10, 100), (1_000_000, 10_000, 1_000_000)] {
+        let setting = Setting { budget: part(32, "1e-6"), ..setting(records, support, queries) };
+        let with = |share: u32, of_release: &str, of_guard: &str| {
+            let builder =
+                tamis_projection::ProjectionRelease::builder(part(share, of_release), Neighbours::AddRemove, 1);
+            let builder = builder.records(records).key_multiplicity(1.0).support(support);
+            let release = builder.queries(setting.queries).beta(setting.beta).build().unwrap();
+            let guard = Setting { budget: part(32 - share, of_guard), ..setting.clone() };
+            GuardedPlan::with_release(&guard, hits(10), release).unwrap().guard().guarantee()
+        };
+        let all = (1..32).flat_map(|share| [with(share, "5e-7", "5e-7"), with(share, "0", "1e-6")]);
+        let plan = GuardedPlan::new(&setting, hits(10), 1.0).unwrap();
+        assert_eq!(plan.guard().guarantee(), all.fold(f64::INFINITY, f64::min), "{records}");
+    }
+}
+
 /// Asks for keys that no record has, and then for all those together that the release overestimates: the truth is 0,
 /// and the release's error is far beyond what it predicts for queries that do not depend on it. The guard catches every
 /// such list while it has corrections.
