@@ -10,6 +10,7 @@
 //! | [`smw_accuracy`] | sessions: how far off in every mode, how many corrections, who wins on a real workload, an attack |
 //! | [`smw_universe`] | that neither time nor error of a session knows the universe, and what does |
 //! | [`conjunctions`] | all conjunctions of a class: records they need, time they take, both engines |
+//! | [`crossover`] | every mechanism of the planner at work: errors beside what was predicted, and who wins where |
 //!
 //! An experiment has nothing in it but claim, sweep, trial, columns, checks and plots. What two of them share is in
 //! [`run`] (a run of the sparse vector, by our plans or by the book's figures), [`sessions`] (sessions of every kind
@@ -20,6 +21,7 @@
 pub mod claims;
 pub mod composition;
 pub mod conjunctions;
+pub mod crossover;
 pub mod made;
 pub mod means;
 pub mod points;

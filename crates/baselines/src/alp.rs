@@ -86,7 +86,8 @@ use crate::BaselineError;
 use crate::units::{KeyError, check_data, check_rows, in_records};
 use rand::CryptoRng;
 use siphasher::sip::SipHasher24;
-use tamis_noise::{Beta, Budget, Neighbours, Queries, Scale};
+use std::num::NonZeroU64;
+use tamis_noise::{Beta, Budget, Neighbours, Queries, Scale, uniform_below};
 use tamis_queries::{Fingerprint, Histogram, SparseQuery};
 
 /// Table, levels and flips, before any data is seen. See the [module](self).
@@ -118,7 +119,7 @@ pub struct AlpPlan {
     /// j: flips have probability 2^−j.
     flip_exponent: u32,
     /// γ, in units of 2⁻²⁰ records, at least [`UNIT`].
-    step: u64,
+    step: NonZeroU64,
     /// How many levels a key has at most.
     levels: u64,
     /// log₂ S.
@@ -179,8 +180,10 @@ impl AlpPlan {
         check_size("number of records of a key", largest_count, records)?;
         let moved = neighbours.rows_moved() * u64::from(rows_per_unit);
         let (flip_exponent, step) = flips_and_step(budget.epsilon().to_f64_down() / moved as f64)?;
+        // Cannot fail: a level is a record or more.
+        let step = NonZeroU64::new(step).expect("a level");
         // No overflow: records are at most 2⁴⁰, and there is no more than a level for each.
-        let reached = (records * UNIT).div_ceil(step);
+        let reached = (records * UNIT).div_ceil(step.get());
         let bits_exponent = (BITS_PER_LEVEL * reached).next_power_of_two().ilog2().max(LEAST_BITS_EXPONENT);
         if bits_exponent > MOST_BITS_EXPONENT {
             return Err(BaselineError::Table { records, bits: format!("2^{bits_exponent}") });
@@ -191,7 +194,7 @@ impl AlpPlan {
             rows_per_unit,
             flip_exponent,
             step,
-            levels: (largest_count * UNIT).div_ceil(step),
+            levels: (largest_count * UNIT).div_ceil(step.get()),
             bits_exponent,
             records,
         })
@@ -219,7 +222,7 @@ impl AlpPlan {
 
     /// γ: how many records make a level.
     pub fn step(&self) -> f64 {
-        in_records(self.step as f64)
+        in_records(self.step.get() as f64)
     }
 
     /// S: how many bits the table has. An eighth of that is a release's size in bytes; making it takes twice as much
@@ -244,7 +247,9 @@ impl AlpPlan {
         let collided = flips + (1.0 - 2.0 * flips) * self.load();
         let mut error = KeyError { bias: 0.0, mean_square: 0.0 };
         for (level, chance) in [(below, 1.0 - rest), (below + 1.0, rest)] {
-            for (distance, probability) in first_maximum(flips, collided, level as usize) {
+            // A look-up ends at the last level that a key may have.
+            let beyond = (self.levels as f64 - level).max(0.0);
+            for (distance, probability) in first_maximum(flips, collided, level as usize, beyond as usize) {
                 let off = (level + distance) * step - count as f64;
                 error.bias += chance * probability * off;
                 error.mean_square += chance * probability * off * off;
@@ -307,7 +312,7 @@ impl AlpPlan {
     /// y: how many levels a key of `count` records sets.
     fn random_level<R: CryptoRng + ?Sized>(&self, count: u64, rng: &mut R) -> u64 {
         // No overflow: a count is at most 2⁴⁰ and γ too, so both are at most 2⁶⁰ units.
-        ((count * UNIT + uniform_below(self.step, rng)) / self.step).min(self.levels)
+        ((count * UNIT + uniform_below(self.step, || rng.next_u64())) / self.step).min(self.levels)
     }
 }
 
@@ -349,20 +354,6 @@ fn flips<R: CryptoRng + ?Sized>(words: usize, exponent: u32, rng: &mut R) -> Vec
     table
 }
 
-/// A uniform number from 0 to `bound` − 1, exactly: Lemire 2019. The high half of word·bound is it, unless the low half
-/// is one of the 2⁶⁴ mod `bound` lowest, which some results would have once more than others. Of bounds up to 2⁶⁰ a
-/// generator that is not broken ends within 64 words, but for a probability below 2⁻²⁵⁶.
-fn uniform_below<R: CryptoRng + ?Sized>(bound: u64, rng: &mut R) -> u64 {
-    let mut product = 0;
-    for _ in 0..64 {
-        product = u128::from(rng.next_u64()) * u128::from(bound);
-        if product as u64 >= bound.wrapping_neg() % bound {
-            break;
-        }
-    }
-    (product >> 64) as u64
-}
-
 /// Where the bits of a key are.
 struct Places {
     start: u64,
@@ -398,24 +389,25 @@ fn split_mix(state: u64) -> u64 {
 const REACH: usize = 128;
 
 /// The law of the first maximum's distance from y: f makes `levels` steps, each +1 with probability 1 − `flips`, and
-/// then steps that are +1 with probability `collided`.
+/// then `beyond` steps that are +1 with probability `collided`.
 ///
 /// A place is the first maximum if all steps that end there have positive sums and all that begin there have sums of at
 /// most 0: two events of different steps, so their probabilities multiply.
-fn first_maximum(flips: f64, collided: f64, levels: usize) -> Vec<(f64, f64)> {
-    let levels = levels.min(REACH);
+fn first_maximum(flips: f64, collided: f64, levels: usize, beyond: usize) -> Vec<(f64, f64)> {
+    let (levels, beyond) = (levels.min(REACH), beyond.min(REACH));
     let rises = 1.0 - flips;
-    // Of a walk that falls with probability 1 − p', and rises never above its start, and never by more than `below`.
-    let odds = collided / (1.0 - collided);
-    let never_above = |below: usize| 1.0 - odds.powi(below as i32 + 1);
-    let after = staying(flips, never_above, levels, 1);
-    let before = staying(rises, |_| 1.0, levels, 1 + REACH);
-    let beyond = staying(collided, |height| before[levels][height], REACH, 1);
+    // Upside down: what never rises by more than a height never falls below 0 from there.
+    let after_beyond = staying(1.0 - collided, |_| 1.0, beyond, 1 + levels);
+    let after = staying(flips, |height| after_beyond[beyond][height], levels, 1);
+    let before = staying(rises, |_| 1.0, levels, 1 + beyond);
+    let before_beyond = staying(collided, |height| before[levels][height], beyond, 1);
     // Sums of so many steps that are positive: a first one up, and never below its height then.
     let positive = |up: f64, rest: &[Vec<f64>], steps: usize| if steps == 0 { 1.0 } else { up * rest[steps - 1][0] };
     let below = (0..=levels)
         .map(|distance| (-(distance as f64), positive(rises, &before, levels - distance) * after[distance][0]));
-    let above = (1..=REACH).map(|distance| (distance as f64, positive(collided, &beyond, distance) * never_above(0)));
+    let above = (1..=beyond).map(|distance| {
+        (distance as f64, positive(collided, &before_beyond, distance) * after_beyond[beyond - distance][0])
+    });
     below.chain(above).collect()
 }
 
@@ -464,7 +456,7 @@ impl Alp {
                 break;
             }
         }
-        in_records(first as f64 * self.plan.step as f64)
+        first as f64 * self.plan.step()
     }
 
     /// The answer to a query, in records: the sum of the estimates of its keys, with their weights. Their errors add
@@ -507,11 +499,11 @@ mod tests {
                 let each = plan.cost().epsilon().as_rational() / Rational::from(moved);
                 let alpha = Rational::from((1u64 << plan.flip_exponent) - 2);
                 let factor = |step: Rational| Rational::ONE + &alpha / step;
-                let step = Rational::from(plan.step) / Rational::from(UNIT);
+                let step = Rational::from(plan.step.get()) / Rational::from(UNIT);
                 let exponential = exponential(&each, 200);
                 assert!(factor(step.clone()) <= exponential.lower, "{epsilon} {moved}");
                 // One unit of 2⁻²⁰ less, and a relative 10⁻¹¹ against the rounding of floats, would not do.
-                if plan.step > UNIT {
+                if plan.step.get() > UNIT {
                     let less = (step - Rational::ONE / Rational::from(UNIT)) * (Rational::ONE - rational(1e-11));
                     assert!(factor(less) > exponential.upper, "{epsilon} {moved}");
                 }
@@ -590,7 +582,7 @@ mod tests {
         for (epsilon, neighbours, rows) in CASES {
             let plan = plan(epsilon, neighbours, rows, 9, 9);
             let allowed = plan.cost().epsilon().to_f64_down();
-            let (step, flip) = (plan.step, plan.flip_probability());
+            let (step, flip) = (plan.step.get(), plan.flip_probability());
             let worst = |rounding, step, flip| worst_loss(neighbours, i64::from(rows), 9, rounding, step, flip);
             let loss = worst(at_random, step, flip);
             // The logarithm of a ratio of sums of positive terms is within 1e-12.
@@ -632,7 +624,7 @@ mod tests {
             observed[cells.iter().enumerate().map(|(i, place)| bit(place) << i).sum::<usize>()] += 1;
         }
         let accepts = |rounding, flip| {
-            let law = law(&[&[0, 1, 2], &[3]], &counts, 4, rounding, plan.step, flip);
+            let law = law(&[&[0, 1, 2], &[3]], &counts, 4, rounding, plan.step.get(), flip);
             ChiSquare::new(&observed, &law, 25.0).accepts(1e-6)
         };
         let flip = plan.flip_probability();
@@ -658,9 +650,9 @@ mod tests {
         let place = |key: Fingerprint, level| Places::of(&seed, key, plan.bits_exponent).at(level);
         let mut set = vec![false; bits.len()];
         for &(key, count) in data.entries() {
-            let uniform = uniform_below(plan.step, &mut rng);
+            let uniform = uniform_below(plan.step, || rng.next_u64());
             for level in 1..=plan.levels {
-                if level * plan.step <= count as u64 * UNIT + uniform {
+                if level * plan.step.get() <= count as u64 * UNIT + uniform {
                     set[place(key, level)] = true;
                 }
             }
@@ -690,14 +682,50 @@ mod tests {
         }
     }
 
+    /// The law of the first maximum is the sum over all patterns of the bits that are looked at: within floats. That a
+    /// look-up went on for ever is seen.
+    #[test]
+    fn the_first_maximum_is_that_of_all_patterns() {
+        let patterns = |flips: f64, collided: f64, levels: usize, beyond: usize| {
+            let mut law = vec![0.0; levels + beyond + 1];
+            for bits in 0u32..1 << (levels + beyond) {
+                let (mut sum, mut largest, mut first, mut probability) = (0, 0, 0, 1.0);
+                for level in 1..=levels + beyond {
+                    let is_set = bits >> (level - 1) & 1 == 1;
+                    let chance = if level <= levels { 1.0 - flips } else { collided };
+                    probability *= if is_set { chance } else { 1.0 - chance };
+                    sum += if is_set { 1 } else { -1 };
+                    if sum > largest {
+                        (largest, first) = (sum, level);
+                    }
+                }
+                law[first] += probability;
+            }
+            law
+        };
+        for (levels, beyond) in [(0, 0), (0, 1), (1, 0), (0, 7), (1, 4), (3, 2), (5, 5), (9, 1), (10, 0)] {
+            let slow = patterns(0.125, 0.2, levels, beyond);
+            let is_law = |law: &[(f64, f64)]| {
+                let total: f64 = law.iter().map(|(_, probability)| probability).sum();
+                (total - 1.0).abs() < 1e-12
+                    && law.iter().all(|(distance, probability)| {
+                        let place = (levels as f64 + distance) as usize;
+                        (slow.get(place).unwrap_or(&0.0) - probability).abs() < 1e-12
+                    })
+            };
+            assert!(is_law(&first_maximum(0.125, 0.2, levels, beyond)), "{levels} {beyond}");
+            assert!(!is_law(&first_maximum(0.125, 0.2, levels, REACH)), "{levels} {beyond}");
+        }
+    }
+
     /// Keys of one count in one release err as `error_of_key` says: the mean within five of its standard errors and the
     /// mean square within six, false alarm below 10⁻⁶ each by the normal law (the square of an error has a heavier
     /// tail). That places of one count are those of another, or that estimates are unbiased, is seen.
     #[test]
     fn errors_are_those_that_were_predicted() {
-        for epsilon in ["1/4", "1", "3"] {
+        for (epsilon, largest) in [("1/4", 1_000), ("1", 1_000), ("1", 40), ("3", 1_000)] {
             let (keys, heavy) = (20_000, 40);
-            let plan = plan(epsilon, Neighbours::AddRemove, 1, keys * (heavy + 1), 1_000);
+            let plan = plan(epsilon, Neighbours::AddRemove, 1, keys * (heavy + 1), largest);
             let counts: Vec<_> = (0..keys).flat_map(|key| [(key, heavy as i64), (keys + key, 1)]).collect();
             let release = plan.release(&table(&counts), &mut ChaCha12Rng::seed_from_u64(2)).unwrap();
             for (from, count) in [(0, heavy), (keys, 1), (2 * keys, 0)] {
@@ -735,23 +763,5 @@ mod tests {
         };
         let allowed = binomial_upper_quantile(keys, beta, 1e-6);
         assert!(beyond(bound) <= allowed && beyond(bound / 5.0) > allowed, "{bound} {}", beyond(bound / 5.0));
-    }
-
-    /// Chi-square at false alarm 10⁻⁶, for a bound of which 2⁶⁴ leaves a remainder of a third; taken without rejection
-    /// it is seen.
-    #[test]
-    fn uniform_numbers_are_uniform() {
-        let mut rng = ChaCha12Rng::seed_from_u64(4);
-        let bound = 3u64 << 60;
-        let mut thirds = |draw: &mut dyn FnMut(&mut ChaCha12Rng) -> u64| {
-            let mut counts = [0u64; 3];
-            (0..30_000).for_each(|_| counts[(draw(&mut rng) % 3) as usize] += 1);
-            ChiSquare::new(&counts, &[1.0 / 3.0; 3], 25.0).accepts(1e-6)
-        };
-        assert!(thirds(&mut |rng| uniform_below(bound, rng)));
-        assert!(!thirds(&mut |rng| ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u64));
-        for bound in [1, 2, 1 << 60] {
-            assert!((0..100).all(|_| uniform_below(bound, &mut rng) < bound));
-        }
     }
 }

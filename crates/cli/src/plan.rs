@@ -25,7 +25,8 @@ Examples:
         --neighbours add-remove --error 0.01 --plot plan.svg
 
 What the figures are. \"typically\" is the root of the mean square of one answer's error, where it can be predicted: as if all keys \
-had --rows-per-key records and lists named keys that occur; of a session that learns, before it has learned anything. \"all within\" is what all --queries answers keep at once, but \
+had --rows-per-key records (with --distinct-keys: as many as a power law gives them) and lists named any keys that occur; of a \
+session that learns, before it has learned anything. \"all within\" is what all --queries answers keep at once, but \
 for the probability --beta. \"proven\": a theorem. \"proven*\": a theorem for as long as a guarded session has corrections left. \
 \"predicted\": by the rule of a release's intervals, from exact variances.
 
@@ -77,6 +78,10 @@ pub struct Arguments {
     /// given, what --largest-count allows, and 1 if neither is given.
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
     rows_per_key: Option<String>,
+    /// How many different keys the records have: a public guess, for typical errors alone. If not given, all keys are taken to have
+    /// --rows-per-key records.
+    #[arg(long, value_name = "KEYS", allow_hyphen_values = true)]
+    distinct_keys: Option<String>,
     /// The most records that one key has, by your word. If not given, 1 if --rows-per-key is 1, else --records.
     #[arg(long, value_name = "C", allow_hyphen_values = true)]
     largest_count: Option<String>,

@@ -67,9 +67,18 @@ impl ExponentialCoin {
     }
 }
 
-/// A whole number below `bound`, each equally likely: the high half of word · bound, the few words rejected that would favour
-/// some (Lemire 2019). Exact but for an event of probability below 2⁻⁴⁰⁰⁰.
-pub(crate) fn uniform_below(bound: NonZeroU64, words: &mut impl Words) -> u64 {
+/// A whole number below `bound`, each equally likely, from uniform words: the high half of word · bound, the few words rejected
+/// that would favour some (D. Lemire, *Fast random integer generation in an interval*, 2019). Exact but for an event of
+/// probability below 2⁻⁴⁰⁰⁰; one word, rarely more.
+///
+/// ```
+/// use rand::{Rng, SeedableRng, rngs::StdRng};
+/// use std::num::NonZeroU64;
+/// let mut rng = StdRng::seed_from_u64(1); // a release takes its generator from the operating system
+/// let die = NonZeroU64::new(6).unwrap();
+/// assert!((0..100).all(|_| tamis_noise::uniform_below(die, || rng.next_u64()) < 6));
+/// ```
+pub fn uniform_below(bound: NonZeroU64, mut words: impl FnMut() -> u64) -> u64 {
     let favoured = bound.get().wrapping_neg() % bound; // 2^64 mod bound
     for _ in 0..MAX_REJECTIONS {
         let product = u128::from(words()) * u128::from(bound.get());
@@ -87,6 +96,7 @@ mod tests {
     use chacha20::ChaCha12Rng;
     use proptest::prelude::*;
     use rand::{Rng, SeedableRng};
+    use tamis_oracle::statistics::ChiSquare;
 
     const SCALES: [&str; 5] = ["0.001", "10/3", "1000", "1e9", "1099511627776"];
 
@@ -147,8 +157,22 @@ mod tests {
             assert!(coin.toss(1, &mut || 0));
         }
         let bound = NonZeroU64::new(3).unwrap();
-        assert_eq!(uniform_below(bound, &mut || 0), 0); // the favoured word, over and over
-        assert_eq!(uniform_below(bound, &mut || u64::MAX), 2);
+        assert_eq!(uniform_below(bound, || 0), 0); // the favoured word, over and over
+        assert_eq!(uniform_below(bound, || u64::MAX), 2);
+    }
+
+    /// Chi-square at false alarm 10⁻⁶, for a bound of which 2⁶⁴ leaves a remainder of a third; taken without rejection it is seen.
+    #[test]
+    fn uniform_numbers_are_uniform() {
+        let mut rng = ChaCha12Rng::seed_from_u64(4);
+        let bound = NonZeroU64::new(3 << 60).unwrap();
+        let mut thirds = |draw: &mut dyn FnMut(&mut ChaCha12Rng) -> u64| {
+            let mut counts = [0u64; 3];
+            (0..30_000).for_each(|_| counts[(draw(&mut rng) % 3) as usize] += 1);
+            ChiSquare::new(&counts, &[1.0 / 3.0; 3], 25.0).accepts(1e-6)
+        };
+        assert!(thirds(&mut |rng| uniform_below(bound, || rng.next_u64())));
+        assert!(!thirds(&mut |rng| ((u128::from(rng.next_u64()) * u128::from(bound.get())) >> 64) as u64));
     }
 
     #[test]
@@ -161,7 +185,7 @@ mod tests {
         let mut rng = ChaCha12Rng::seed_from_u64(1);
         let mut words = 0;
         for _ in 0..30_000 {
-            let draw = uniform_below(bound, &mut || {
+            let draw = uniform_below(bound, || {
                 words += 1;
                 rng.next_u64()
             });
@@ -169,6 +193,6 @@ mod tests {
         }
         // 4/3 words a draw: 40 000 ± 115, false alarm below 1e-8 at 6 standard deviations.
         assert!((39_300..40_700).contains(&words), "{words}");
-        assert_eq!(uniform_below(NonZeroU64::MIN, &mut || 12345), 0);
+        assert_eq!(uniform_below(NonZeroU64::MIN, || 12345), 0);
     }
 }

@@ -69,16 +69,17 @@ pub fn concentrated(squared_norm: NonZeroU128, budget: &Budget) -> Result<Varian
 pub fn add_remove(coordinates: NonZeroU32, budget: &Budget) -> Result<Variance, CompositionError> {
     let (epsilon, delta) = (budget.epsilon().to_f64_down(), budget.delta().to_f64_down());
     let delta_of = |variance: f64| delta_at(f64::from(coordinates.get()), variance, epsilon);
+    let within = |variance: f64| delta_of(variance) <= delta; // not so if it is not a number
     let mut enough = concentrated(NonZeroU128::from(coordinates), budget)?.to_f64_up();
     // The concentrated variance is enough for one coordinate, but for the convolution bound it may be too small.
-    while delta_of(enough) > delta {
+    while !within(enough) {
         enough *= 2.0;
         if enough > LARGEST_VARIANCE {
             return concentrated(NonZeroU128::from(coordinates), budget);
         }
     }
     let mut too_small = enough / 2.0;
-    while too_small > LEAST_VARIANCE && delta_of(too_small) <= delta {
+    while too_small > LEAST_VARIANCE && within(too_small) {
         (too_small, enough) = (too_small / 2.0, too_small);
     }
     Ok(Variance::from_rational(least_within(too_small.max(LEAST_VARIANCE), enough, delta, delta_of))?)

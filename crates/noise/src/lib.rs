@@ -24,6 +24,7 @@ mod vectors;
 mod words;
 
 pub use budget::{Budget, Exhausted, Ledger};
+pub use coins::uniform_below;
 pub use dashu_ratio::RBig as Rational;
 pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::DiscreteLaplace;

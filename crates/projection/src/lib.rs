@@ -48,6 +48,7 @@ pub mod file;
 mod gf64;
 pub mod heavy;
 mod kernels;
+pub mod reach;
 pub mod release;
 pub mod sketch;
 pub mod tails;

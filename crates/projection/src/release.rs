@@ -46,6 +46,7 @@
 //! - D. Kane, J. Nelson, *Sparser Johnson-Lindenstrauss transforms*, J. ACM 61(1), 2014: the sparse signs.
 
 use crate::file::size::{self, Spread};
+use crate::reach::reach;
 use crate::tails::Tails;
 use crate::{Builder, ProjectionError, ProjectionRelease, Rule, Seed, Shape, SignFamily, Signs, Sketch, bounds, heavy};
 use rand::CryptoRng;
@@ -266,7 +267,7 @@ pub(crate) fn predicted_rule(
 }
 
 /// What the noise of a list of m keys adds to the kurtosis and to the tails of an error.
-fn predicted_tails(shape: Shape, noise: &Noise, support: f64, standard_error: f64) -> (f64, Tails) {
+pub(crate) fn predicted_tails(shape: Shape, noise: &Noise, support: f64, standard_error: f64) -> (f64, Tails) {
     let (width, nonzeros) = (f64::from(shape.width()), f64::from(shape.nonzeros()));
     let entries = support * nonzeros;
     // E Σ_j B_j⁴/s⁴ of so many signs in T rows; E Σ_j B_j²/s² is m/s.
@@ -487,6 +488,33 @@ impl Plan {
         let norm = self.stated_norm().unwrap_or(0.0);
         let error = self.predicted_standard_error(self.stated_support(), norm, 0.0);
         self.predicted_rule().half_width(error, beta.get() / queries.to_f64())
+    }
+
+    /// What `queries` lists of the stated length are predicted to keep together but for a probability β, on data as stated: their
+    /// [half-widths](Self::predicted_half_width); where these are conservative and heavy keys are apart, how far what is left
+    /// [reaches](crate::reach), if that is less.
+    ///
+    /// ```
+    /// use tamis_noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries};
+    /// use tamis_projection::{HeavyKeys, ProjectionRelease};
+    /// let budget = Budget::approximate(Epsilon::new(1.0)?, Delta::new(1e-9)?);
+    /// let builder = ProjectionRelease::builder(budget, Neighbours::AddRemove, 1).heavy(HeavyKeys::On);
+    /// let plan = builder.records(50_000).key_multiplicity(1_600.0).support(16).build()?;
+    /// let (queries, beta) = (Queries::new(300)?, Beta::new(0.05)?);
+    /// assert!(plan.predicted_half_width(queries, beta) > 1_000.0 && plan.predicted_reach(queries, beta) < 200.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn predicted_reach(&self, queries: Queries, beta: Beta) -> f64 {
+        let half_width = self.predicted_half_width(queries, beta);
+        let (Some(threshold), Some(records), Some(left)) = (&self.heavy, self.stated.records, self.stated_norm())
+        else {
+            return half_width;
+        };
+        if self.predicted_rule() != Rule::Conservative {
+            return half_width;
+        }
+        let sketch = (self.shape, &self.noise);
+        half_width.min(reach(sketch, threshold, (records, left), self.stated_support(), queries, beta))
     }
 
     /// How many records a list of the stated length may hold, on data as stated: as many a key as a key has on the average over

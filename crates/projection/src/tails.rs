@@ -91,12 +91,20 @@ impl Tails {
         self.quantile(outside).max(normal_quantile(outside)) + self.step / 2.0
     }
 
+    /// Of the noise alone: K(t) without the normal part, not a number beyond its [end](Self::end).
+    pub(crate) fn cumulants_of_noise(&self, t: f64) -> f64 {
+        -self.number * (-2.0 * self.noise * (self.weight * t / 2.0).sinh().powi(2)).ln_1p()
+    }
+
+    /// Where K ends: v·(cosh(wt) − 1) = 1.
+    pub(crate) fn end(&self) -> f64 {
+        let most = self.noise.recip();
+        (most + most.sqrt() * (most + 2.0).sqrt()).ln_1p() / self.weight
+    }
+
     /// K′ at the t of which the [tail](self#tail) is `outside`.
     fn quantile(&self, outside: f64) -> f64 {
-        // Where K ends: v·(cosh(wt) − 1) = 1.
-        let most = self.noise.recip();
-        let end = (most + most.sqrt() * (most + 2.0).sqrt()).ln_1p() / self.weight;
-        let (mut low, mut high) = (0.0, end);
+        let (mut low, mut high) = (0.0, self.end());
         for _ in 0..40 {
             let middle = f64::midpoint(low, high);
             // Not a number where rounding has reached the end.

@@ -10,8 +10,9 @@ use common::{covers, errors_are, histogram, list, mean, scaled};
 use rand::SeedableRng;
 use rayon::prelude::*;
 use tamis_noise::stability::{StabilityError, StabilityThreshold};
-use tamis_noise::{Budget, Delta, Epsilon, Neighbours};
+use tamis_noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries};
 use tamis_oracle::discrete_laplace::DiscreteLaplace;
+use tamis_oracle::statistics::binomial_upper_quantile;
 use tamis_projection::{
     Answer, Builder, HeavyKeys, NoiseKind, Plan, ProjectionError, ProjectionRelease, Rule, SignFamily, Sketch,
 };
@@ -303,4 +304,35 @@ fn what_cannot_be_is_refused() {
     let sketch = Sketch::empty(&SignFamily::new(plan.shape(), seed));
     let refusal = plan.release_sketch(sketch, &mut ChaCha12Rng::seed_from_u64(0)).unwrap_err();
     assert_eq!(refusal, ProjectionError::HeavyFromSketch);
+}
+
+/// Keys of 30 records, none of which is told apart; 30 lists of 16 of them. The largest error of all is beyond the reach in no more releases
+/// than one in twenty allows, false alarm 10⁻⁶; it is beyond what a normal law would have in more.
+#[test]
+fn lists_are_within_reach() {
+    let (keys, count, lists, support) = (1_500, 30, 30, 16);
+    let budget = Budget::approximate(Epsilon::new(1.0).unwrap(), Delta::new(1e-9).unwrap());
+    let builder = ProjectionRelease::builder(budget, Neighbours::AddRemove, 1).heavy(HeavyKeys::On);
+    let builder = builder.records(keys * count as u64).key_multiplicity(count as f64).support(support);
+    let plan = builder.width(1 << 15).build().unwrap();
+    assert_eq!(plan.predicted_rule(), Rule::Conservative);
+    assert!(plan.heavy().unwrap().threshold() > count + 8);
+
+    let data = histogram((0..keys).map(|key| (key, count)));
+    let queries: Vec<_> = (0..lists).map(|number| list(number * support..(number + 1) * support)).collect();
+    let truth = (support * count as u64) as f64;
+    let largest: Vec<f64> = (0..500u64)
+        .into_par_iter()
+        .map(|seed| {
+            let release = plan.release(&data, &mut ChaCha12Rng::seed_from_u64(seed)).unwrap();
+            queries.iter().map(|query| (release.answer(query).value - truth).abs()).fold(0.0, f64::max)
+        })
+        .collect();
+    let (queries, beta) = (Queries::new(lists).unwrap(), Beta::new(0.05).unwrap());
+    let allowed = binomial_upper_quantile(largest.len() as u64, beta.get(), 1e-6);
+    let beyond = |bound: f64| largest.iter().filter(|&&error| error > bound).count() as u64;
+    let (reach, half_width) = (plan.predicted_reach(queries, beta), plan.predicted_half_width(queries, beta));
+    let normal = plan.predicted_error_of_all(support as f64, plan.stated_norm().unwrap(), 0.0, queries, beta);
+    assert!(beyond(reach) <= allowed && reach < half_width / 2.0, "{reach} {half_width} {}", beyond(reach));
+    assert!(beyond(normal) > allowed, "{normal} {}", beyond(normal));
 }

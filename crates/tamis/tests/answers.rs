@@ -20,6 +20,7 @@ fn question() -> Question {
         rows_per_unit: 1,
         largest_count: 8_000,
         key_multiplicity: 6_000.0,
+        distinct_keys: None,
         universe: Some(10),
         asking: Asking::Beforehand,
         memory: 1 << 30,

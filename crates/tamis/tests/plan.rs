@@ -16,6 +16,7 @@ fn question(records: u64, support: u64, queries: u64) -> Question {
         rows_per_unit: 1,
         largest_count: records,
         key_multiplicity: 1.0,
+        distinct_keys: None,
         universe: None,
         asking: Asking::Beforehand,
         memory: 1 << 36,

@@ -19,6 +19,7 @@ impl Request {
         let records = whole("records", &arguments.records, "for example --records 1000000")?;
         let (key_multiplicity, largest_count) = counts(arguments, records)?;
         let universe = |text: &String| whole("universe", text, "for example --universe 1e6, or leave it out");
+        let keys = |text: &String| whole("distinct-keys", text, "for example --distinct-keys 50000, or leave it out");
         let rows_per_unit = whole("unit-rows", &arguments.unit_rows, "for example --unit-rows 1")?;
         let asking = if arguments.adaptive { Asking::Adaptively } else { Asking::Beforehand };
         let neither = arguments.rows_per_key.is_none() && arguments.largest_count.is_none();
@@ -34,16 +35,20 @@ impl Request {
                 rows_per_unit: u32::try_from(rows_per_unit).unwrap_or(u32::MAX),
                 largest_count,
                 key_multiplicity,
+                distinct_keys: arguments.distinct_keys.as_ref().map(keys).transpose()?,
                 universe: arguments.universe.as_ref().map(universe).transpose()?,
                 asking,
                 memory: whole("memory", &arguments.memory, "for example --memory 16e9")?,
             },
-            assumed: if neither {
-                Some("no two records share a key: neither --rows-per-key nor --largest-count was given")
-            } else {
-                (key_multiplicity > 1.0).then_some(
-                    "every key has about as many records; of rarer ones, counts of frequent keys and ALP typically err by more than this",
-                )
+            assumed: match (neither, &arguments.distinct_keys) {
+                (true, None) => {
+                    Some("no two records share a key: neither --rows-per-key nor --largest-count was given")
+                }
+                (_, Some(_)) => Some("keys have as many records as a power law gives them: for typical errors alone"),
+                (false, None) => (key_multiplicity > 1.0).then_some(
+                    "every key has about as many records; of rarer ones, counts of frequent keys and ALP typically err by more than this: \
+                     see --distinct-keys",
+                ),
             },
             wanted: arguments.error.as_deref().map(wanted).transpose()?,
         })
@@ -82,6 +87,9 @@ fn wanted(text: &str) -> Result<Wanted, Failure> {
 pub fn refusal(error: &QuestionError) -> Failure {
     let help = match error {
         QuestionError::KeyMultiplicity { .. } => "give a larger --largest-count, or a --rows-per-key from 1 up to it",
+        QuestionError::DistinctKeys { .. } => {
+            "give a --rows-per-key that so many keys may have, or leave out --distinct-keys"
+        }
         _ => "`tamis plan --help` says what each argument may be",
     };
     Failure::input(error, help)

@@ -54,6 +54,18 @@ fn plans_for_machines() {
     assert_eq!((&search["mechanism"], &search["least_records"]), (&"projection".into(), &().into()));
     assert!(search["least_epsilon"].as_f64().unwrap() > 1.0 && search["largest_support"].as_u64().unwrap() < 10_000);
 
+    // How many different keys there are moves typical errors, and no bound.
+    let figures = |more: &[&str]| {
+        let skewed = ["--format=json", "--rows-per-key=5000"];
+        let output = run(&[&EMAILS[..], &skewed, more].concat());
+        let plan: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let rows = plan["mechanisms"].as_array().unwrap().clone();
+        let row = rows.into_iter().find(|row| row["mechanism"] == "stability-histogram").unwrap();
+        (row["typical"].as_f64().unwrap(), row["within"].as_f64().unwrap())
+    };
+    let (alike, skewed) = (figures(&[]), figures(&["--distinct-keys=1e5"]));
+    assert!(skewed.0 > 10.0 * alike.0 && skewed.1 == alike.1, "{alike:?} {skewed:?}");
+
     let csv = stdout(&run(&[&EMAILS[..], &["--format=csv"]].concat()));
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     assert_eq!(reader.headers().unwrap().iter().take(3).collect::<Vec<_>>(), ["mechanism", "verdict", "holds"]);
@@ -89,6 +101,7 @@ fn what_makes_no_sense_and_what_protects_nobody() {
         "--unit-rows=0",
         "--rows-per-key=0.5",
         "--largest-count=1e7",
+        "--distinct-keys=5",
         "--universe=0",
         "--error=0",
         "--beta=5%",

@@ -51,11 +51,12 @@ impl Question {
         edge(0, 1_560, |queries| self.keeps(mechanism, wanted, with(queries))).map(|queries| queries as u64)
     }
 
-    /// The same with so many records. A largest count that says nothing (all records) goes on saying nothing.
+    /// The same with so many records. A largest count that says nothing (all records) goes on saying nothing; how many different keys
+    /// so many records have is not known.
     #[must_use]
     pub fn with_records(&self, records: u64) -> Self {
         let largest_count = if self.largest_count == self.records { records } else { self.largest_count };
-        Self { records, largest_count, ..self.clone() }
+        Self { records, largest_count, distinct_keys: None, ..self.clone() }
     }
 
     /// [`Row::within`](super::Row::within) of one mechanism alone; none if it is not applicable, or the question makes no sense.

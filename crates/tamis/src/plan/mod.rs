@@ -17,6 +17,7 @@
 //!     rows_per_unit: 1,
 //!     largest_count: 1, // no two records have one key
 //!     key_multiplicity: 1.0,
+//!     distinct_keys: None,
 //!     universe: None,
 //!     asking: Asking::Beforehand,
 //!     memory: 1 << 34,
@@ -33,10 +34,11 @@
 //! # Figures
 //! All of them are what the mechanism's own plan says, for an answer to m keys of k, in records:
 //!
-//! - [typical](Row::typical): the root of the mean square of one answer's error. Predicted as if each key of the data had `key_multiplicity` records
-//!   and the keys asked for were in the data, as far as it has so many. Of a hypothesis that learns: its error before it has learned
-//!   anything, where lists are too short to be corrected, so that it stays; where they are longer, none, since only a worst case is known, and
-//!   errors in practice are well below it. None of MWEM and small databases, for the same reason.
+//! - [typical](Row::typical): the root of the mean square of one answer's error. For lists of any keys of the data, each as likely as any
+//!   other, as far as it has so many. Keys are taken to have `key_multiplicity` records each; where `distinct_keys` says how many there
+//!   are, as many as a power law through n, their number and ‖x‖² gives them. Of a hypothesis that learns: its error before it has learned
+//!   anything, where lists are too short to be corrected, so that it stays; where they are longer, none, since only a worst case is known,
+//!   and errors in practice are well below it. None of MWEM and small databases, for the same reason.
 //! - [within](Row::within): what all k answers keep at once but for a probability β. [`Basis`] says whether that is a theorem, a theorem
 //!   until corrections are used up, or a prediction.
 //! - [effort](Row::effort): time and memory, to an order of magnitude, by the [figures below](#effort).
@@ -47,8 +49,8 @@
 //!
 //! # The best
 //! Of those that are not vacuous, the least of what all answers are [within](Row::within); if each query may depend on the answers before
-//! it ([`Asking::Adaptively`]), of those whose bound holds then. (Not the least typical error: that of histograms rests on keys being alike,
-//! and says nothing of rare keys.) Where all are vacuous there is no [winner](Comparison::winner).
+//! it ([`Asking::Adaptively`]), of those whose bound holds then. (Not the least typical error: that of histograms rests on which keys have
+//! how many records, and on which are asked for.) Where all are vacuous there is no [winner](Comparison::winner).
 //! A [guarded release](mechanisms::GuardedRelease) holds for adaptive queries while its corrections last, and an adversary may use
 //! them up; [`Comparison::lasting`] is the best of those that hold to the end.
 //!
@@ -59,6 +61,7 @@
 //! for all. Memory is of what answers are given from; where
 //! weights learn, of as many keys as they may have to learn.
 
+mod counts;
 mod effort;
 mod inverse;
 pub mod mechanisms;
@@ -95,6 +98,9 @@ pub struct Question {
     pub largest_count: u64,
     /// How many records a key has on the average over records, ‖x‖₂²/n.
     pub key_multiplicity: f64,
+    /// How many different keys the data has, if that is public; else they are taken to have `key_multiplicity` records each.
+    /// No bound depends on it.
+    pub distinct_keys: Option<u64>,
     /// How many elements there may be, if all of them can be listed.
     pub universe: Option<u64>,
     /// How the queries come.
@@ -134,6 +140,19 @@ pub enum QuestionError {
         /// Its bound.
         largest: u64,
     },
+    /// More or fewer keys than records of which a key has so many.
+    #[error(
+        "the number of different keys must be from {least} to {most}, since they have so many records each on the average over records, \
+         got {given}"
+    )]
+    DistinctKeys {
+        /// As given.
+        given: u64,
+        /// As if all were alike.
+        least: u64,
+        /// As if all but one had one record.
+        most: u64,
+    },
 }
 
 impl Question {
@@ -156,21 +175,32 @@ impl Question {
         size("number of rows of a unit", self.rows_per_unit.into(), 1_000_000)?;
         size("number of records of the largest key", self.largest_count, self.records)?;
         size("number of elements of the universe", self.universe.unwrap_or(1), u64::MAX)?;
-        if (1.0..=self.largest_count as f64).contains(&self.key_multiplicity) {
-            return Ok(());
+        if !(1.0..=self.largest_count as f64).contains(&self.key_multiplicity) {
+            let (given, largest) = (self.key_multiplicity.to_string(), self.largest_count);
+            return Err(QuestionError::KeyMultiplicity { given, largest });
         }
-        let (given, largest) = (self.key_multiplicity.to_string(), self.largest_count);
-        Err(QuestionError::KeyMultiplicity { given, largest })
+        self.check_keys()
     }
 
-    /// How many records a list of m keys of the data has, if all have `key_multiplicity`.
+    /// The most keys are all but one of one record each, and that one of y + 1: y² + y + n = ‖x‖².
+    fn check_keys(&self) -> Result<(), QuestionError> {
+        let (Some(given), records) = (self.distinct_keys, self.records as f64) else { return Ok(()) };
+        let others = 0.5 * ((1.0 + 4.0 * records * (self.key_multiplicity - 1.0)).sqrt() - 1.0);
+        // Rounded outward: the average is a guess.
+        let least = ((records / self.key_multiplicity).floor() as u64).max(1);
+        let most = self.records - others.floor() as u64;
+        if (least..=most).contains(&given) { Ok(()) } else { Err(QuestionError::DistinctKeys { given, least, most }) }
+    }
+
+    /// How many records a list of m keys of the data has on the average.
     fn typical_answer(&self) -> f64 {
-        (self.support as f64).min(self.keys()) * self.key_multiplicity
+        (self.support as f64 / self.keys()).min(1.0) * self.records as f64
     }
 
-    /// How many keys the data has, if all have `key_multiplicity` records.
+    /// How many keys the data has: as stated, or as if all had `key_multiplicity` records.
     fn keys(&self) -> f64 {
-        (self.records as f64 / self.key_multiplicity).max(1.0)
+        let alike = (self.records as f64 / self.key_multiplicity).max(1.0);
+        self.distinct_keys.map_or(alike, |keys| keys as f64)
     }
 }
 

@@ -61,7 +61,8 @@ pub enum Basis {
     Theorem,
     /// A theorem until the corrections are used up. Queries that do not depend on the release are predicted to use none.
     UntilCorrected,
-    /// The rule of the release's intervals: exact variances, and the tail of a normal, a Laplace or any law.
+    /// The rule of the release's intervals: exact variances, and the tail of a normal, a Laplace or any law; or how far what heavy keys
+    /// leave [reaches](tamis_projection::reach).
     Prediction,
 }
 

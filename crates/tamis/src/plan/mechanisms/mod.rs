@@ -2,6 +2,7 @@
 //!
 //! No bound is computed here, and no noise is drawn: each asks its own plan, and calls its own release.
 
+use super::counts::Counts;
 use super::{Effort, Planned, QueryRelease, Question, Refusal};
 use tamis_baselines::{DenseWorkload, KeyError};
 use tamis_interactive::Setting;
@@ -68,14 +69,9 @@ impl Question {
         Err(Refusal::new(reason, "more memory, or a smaller universe"))
     }
 
-    /// The typical error of a list that names as many keys of the data as it can, the others being of nobody.
+    /// The typical error of a list that names any keys of the data, as many as it can, the others being of nobody.
     fn typical_of_list(&self, error_of_key: impl Fn(u64) -> KeyError) -> f64 {
-        let present = (self.support as f64).min(self.keys());
-        let absent = self.support as f64 - present;
-        // From 1 to 2⁴⁰: checked.
-        let (one, none) = (error_of_key(self.key_multiplicity.round() as u64), error_of_key(0));
-        let bias = present * one.bias + absent * none.bias;
-        (bias.powi(2) + present * one.variance() + absent * none.variance()).sqrt()
+        Counts::of(self).typical_error_of_list(self.support as f64, error_of_key)
     }
 
     /// As sessions take it.

@@ -1,7 +1,9 @@
 //! Projection releases, as their builder chooses them.
 
 use super::{Effort, Planned, QueryRelease, Question, Refusal};
+use crate::plan::counts::Counts;
 use crate::plan::{About, Basis};
+use tamis_baselines::StabilityHistogramPlan;
 use tamis_projection::{Builder, HeavyKeys, NoiseKind, Plan, ProjectionRelease, Signs};
 
 /// A [projection release](tamis_projection) as its builder chooses it, without heavy keys apart.
@@ -53,7 +55,7 @@ impl QueryRelease for HeavyKeysApart {
     fn plan(&self, question: &Question) -> Result<Planned, Refusal> {
         question.needs_delta()?;
         let plan = question.projection().heavy(HeavyKeys::On).build()?;
-        let within = plan.predicted_half_width(question.queries, question.beta);
+        let within = plan.predicted_reach(question.queries, question.beta);
         Ok(planned(plan, within, question))
     }
 }
@@ -113,7 +115,16 @@ fn norm(plan: &Plan) -> f64 {
 
 /// The standard error of a list of m keys.
 pub(super) fn predicted(plan: &Plan, question: &Question) -> f64 {
-    plan.predicted_standard_error(question.support as f64, norm(plan), 0.0)
+    let norm = left(plan, question).unwrap_or_else(|| norm(plan));
+    plan.predicted_standard_error(question.support as f64, norm, 0.0)
+}
+
+/// What heavy keys apart leave, where it is stated how many keys there are: of those that are told apart their noise, of the others all
+/// their records. (Else the plan's own estimate holds, which is one from above.)
+fn left(plan: &Plan, question: &Question) -> Option<f64> {
+    question.distinct_keys?;
+    let apart = StabilityHistogramPlan::new(plan.heavy()?.cost(), plan.neighbours(), plan.rows_per_unit()).ok()?;
+    Some(Counts::of(question).sum(|count| apart.error_of_key(count).mean_square))
 }
 
 pub(super) fn effort(plan: &Plan, question: &Question) -> Effort {

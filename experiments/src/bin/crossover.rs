@@ -1,0 +1,5 @@
+//! See [`tamis_experiments::crossover`].
+
+fn main() -> std::process::ExitCode {
+    tamis_experiments::crossover::experiment().main()
+}
