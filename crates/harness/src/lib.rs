@@ -84,6 +84,8 @@
 //! [`Experiment`] (what an experiment is), [`Finding`] (what a verdict means), [`Runnable::run`] (what
 //! running does), [`reproduce`] (all of them).
 
+pub mod audit;
+
 mod cell;
 mod command;
 mod experiment;

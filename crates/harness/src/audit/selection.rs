@@ -1,0 +1,262 @@
+//! Which events are worth confirming: found on one half of a sample, judged on the other.
+
+use std::collections::HashMap;
+
+use super::event::{Event, Feature, Grid, Key, MOST_BINS, View, bin};
+use super::subject::{Claim, Subject};
+use super::transcript::{Number, Transcript};
+use crate::TrialRng;
+
+/// What the events that are selected will be used for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Purpose {
+    pub(super) claim: Claim,
+    /// Runs a side in each half of the sample.
+    pub(super) half: u64,
+    /// Runs a side that will confirm.
+    pub(super) confirming: u64,
+    /// Standard errors between an estimate and its confidence limit then.
+    pub(super) deviations: f64,
+}
+
+/// Standard errors by which an event is held to be less telling than the sample says: without them the luckiest of
+/// thousands of rare events would always seem the best.
+const CAUTION: f64 = 2.0;
+
+impl Purpose {
+    /// The lower bound to expect of an event with these counts in half the sample, −∞ if none, in either direction: the
+    /// better one, and the likelier side.
+    fn expected_bound(&self, counts: [u64; 2]) -> (f64, usize) {
+        let (half, confirming) = (self.half as f64, self.confirming as f64);
+        let cautious = |count: u64, sign: f64| {
+            let count = count as f64 + 0.5;
+            ((count + sign * CAUTION * count.sqrt()) / half).clamp(0.0, 1.0)
+        };
+        let limit = |rate: f64, sign: f64| rate + sign * self.deviations * (rate / confirming).sqrt();
+        let bound = |likelier: usize| {
+            let excess = limit(cautious(counts[likelier], -1.0), -1.0) - self.claim.delta;
+            let other = limit(cautious(counts[1 - likelier], 1.0), 1.0);
+            if excess > 0.0 { (excess / other).ln() } else { f64::NEG_INFINITY }
+        };
+        if bound(0) >= bound(1) { (bound(0), 0) } else { (bound(1), 1) }
+    }
+}
+
+/// An event that was selected.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) event: Event,
+    /// On which side it is likelier.
+    pub(super) likelier: usize,
+}
+
+/// The most telling event of each kind, from `purpose.half` runs a side that find events and as many that judge them.
+/// `generators` are for these four samples: by half, then by side.
+pub(super) fn select(subject: &Subject, purpose: &Purpose, mut generators: [[TrialRng; 2]; 2]) -> (Vec<Found>, Grid) {
+    let mut tally = Tally { own: vec![[0; 2]; subject.events.len()], ..Tally::default() };
+    let mut transcript = Transcript::default();
+    let [finding, judging] = &mut generators;
+    for (side, rng) in finding.iter_mut().enumerate() {
+        for _ in 0..purpose.half {
+            subject.run(side, rng, &mut transcript);
+            tally.add_first(side, &transcript);
+        }
+    }
+    tally.make_bins();
+    for (side, rng) in judging.iter_mut().enumerate() {
+        for _ in 0..purpose.half {
+            subject.run(side, rng, &mut transcript);
+            tally.add_second(side, &transcript);
+            for (count, (_, holds)) in tally.own.iter_mut().zip(&subject.events) {
+                count[side] += u64::from(holds(&transcript));
+            }
+        }
+    }
+    tally.best(purpose)
+}
+
+/// How often a key was seen: by half of the sample, then by side.
+type Counts = [[u64; 2]; 2];
+
+/// A feature of a shape's numbers whose half-lines are candidates.
+struct Line {
+    place: usize,
+    feature: Feature,
+    edges: Vec<f64>,
+    /// Of the second half, by bin, then by side.
+    counts: Vec<[u64; 2]>,
+}
+
+/// The sample, counted.
+#[derive(Default)]
+struct Tally {
+    views: [HashMap<Key, Counts>; View::ALL.len()],
+    /// Of the first half: the numbers of each shape, for each side, run by run.
+    numbers: HashMap<Key, [Vec<Vec<Number>>; 2]>,
+    grid: Grid,
+    lines: HashMap<Key, Vec<Line>>,
+    own: Vec<[u64; 2]>,
+    key: Vec<u8>,
+}
+
+/// The value of a key, made if it is not there: without a copy of the key if it is.
+fn entry<'a, T: Default>(map: &'a mut HashMap<Key, T>, key: &[u8]) -> &'a mut T {
+    if !map.contains_key(key) {
+        map.insert(key.into(), T::default());
+    }
+    // Cannot fail: it was there or has been put there.
+    map.get_mut(key).expect("the key is in the map")
+}
+
+impl Tally {
+    fn count(&mut self, view: View, key: &[u8], half: usize, side: usize) {
+        entry(&mut self.views[view as usize], key)[half][side] += 1;
+    }
+
+    fn add_first(&mut self, side: usize, transcript: &Transcript) {
+        self.count_whole_and_shape(0, side, transcript);
+        if !transcript.numbers().is_empty() {
+            entry(&mut self.numbers, transcript.shape())[side].push(transcript.numbers().to_vec());
+        }
+    }
+
+    fn count_whole_and_shape(&mut self, half: usize, side: usize, transcript: &Transcript) {
+        let mut key = std::mem::take(&mut self.key);
+        transcript.write_whole(&mut key);
+        self.count(View::Whole, &key, half, side);
+        self.count(View::Shape, transcript.shape(), half, side);
+        self.key = key;
+    }
+
+    /// Bins for the numbers, and the first half's counts in them.
+    fn make_bins(&mut self) {
+        for (shape, rows) in std::mem::take(&mut self.numbers) {
+            let numbers = rows.iter().flatten().next().map_or(0, Vec::len);
+            let (bins, binned) = Grid::bins(numbers);
+            let feature = |place: usize, feature: Feature| {
+                rows.iter().flatten().filter_map(move |row| feature.of(row, place)).collect::<Vec<f64>>()
+            };
+            let edges = (0..binned).map(|place| quantiles(feature(place, Feature::Value), bins)).collect();
+            let lines = (0..numbers).flat_map(|place| {
+                [Feature::Value, Feature::LowestBit].map(|kind| Line::new(place, kind, feature(place, kind)))
+            });
+            self.lines.insert(shape.clone(), lines.collect());
+            self.grid.shapes.insert(shape.clone(), edges);
+            for (side, row) in rows.iter().enumerate().flat_map(|(side, rows)| rows.iter().map(move |row| (side, row)))
+            {
+                let mut key = std::mem::take(&mut self.key);
+                self.grid.write_cell(&shape, row, &mut key);
+                self.count(View::Cell, &key, 0, side);
+                self.key = key;
+            }
+        }
+    }
+
+    fn add_second(&mut self, side: usize, transcript: &Transcript) {
+        self.count_whole_and_shape(1, side, transcript);
+        let mut key = std::mem::take(&mut self.key);
+        if self.grid.write_cell(transcript.shape(), transcript.numbers(), &mut key) {
+            self.count(View::Cell, &key, 1, side);
+        }
+        self.key = key;
+        for line in self.lines.get_mut(transcript.shape()).into_iter().flatten() {
+            if let Some(value) = line.feature.of(transcript.numbers(), line.place) {
+                line.counts[bin(&line.edges, value)][side] += 1;
+            }
+        }
+    }
+
+    /// The best single key and the best union of each view, the best half-line, the best of the subject's own events.
+    fn best(self, purpose: &Purpose) -> (Vec<Found>, Grid) {
+        let mut best = Vec::new();
+        for (view, counts) in View::ALL.into_iter().zip(self.views) {
+            // Without numbers, the shapes are the wholes again.
+            if view != View::Shape || !self.lines.is_empty() {
+                best.extend(best_of_view(view, counts, purpose));
+            }
+        }
+        best.extend(best_half_line(&self.lines, purpose));
+        let own = self.own.iter().map(|&counts| purpose.expected_bound(counts)).enumerate();
+        best.extend(largest(own).map(|(index, likelier)| Found { event: Event::Own(index), likelier }));
+        (best, self.grid)
+    }
+}
+
+/// Which of the candidates has the largest expected bound, and its likelier side; none if no bound is to be expected.
+fn largest<T>(candidates: impl Iterator<Item = (T, (f64, usize))>) -> Option<(T, usize)> {
+    let mut best = None;
+    let mut most = f64::NEG_INFINITY;
+    for (candidate, (bound, likelier)) in candidates {
+        if bound > most {
+            (best, most) = (Some((candidate, likelier)), bound);
+        }
+    }
+    best
+}
+
+/// Neyman and Pearson: of all unions as likely on one side, the one that begins with the keys of the largest ratio is the
+/// least likely on the other. The first half ranks them, the second judges.
+fn best_of_view(view: View, counts: HashMap<Key, Counts>, purpose: &Purpose) -> Vec<Found> {
+    let ratio = |[first, second]: [u64; 2]| (first as f64 + 0.5) / (second as f64 + 0.5);
+    let mut ranking: Vec<(Key, Counts)> = counts.into_iter().filter(|(_, counts)| counts[0] != [0, 0]).collect();
+    // Keys decide between equal ratios, so that the order of a map never shows.
+    ranking.sort_by(|(key, counts), (other, others)| {
+        ratio(others[0]).total_cmp(&ratio(counts[0])).then_with(|| key.cmp(other))
+    });
+    let single = largest(ranking.iter().map(|(key, counts)| (key, purpose.expected_bound(counts[1]))));
+    let unions = |keys: &mut dyn Iterator<Item = &(Key, Counts)>| {
+        let mut sum = [0, 0];
+        let prefixes = keys.map(|(_, counts)| {
+            sum = [0, 1].map(|side| sum[side] + counts[1][side]);
+            purpose.expected_bound(sum)
+        });
+        // A union of one is a single key, one of all is nothing.
+        largest(prefixes.enumerate().skip(1)).map(|(last, likelier)| (last + 1, likelier))
+    };
+    let (from_the_first, from_the_last) = (unions(&mut ranking.iter()), unions(&mut ranking.iter().rev()));
+    let union_of = |keys: Vec<&Key>, likelier| {
+        let keys = keys.into_iter().cloned().collect();
+        Found { event: Event::Union { view, keys }, likelier }
+    };
+    let keys = || ranking.iter().map(|(key, _)| key);
+    let first = from_the_first.map(|(length, likelier)| union_of(keys().take(length).collect(), likelier));
+    let last = from_the_last.map(|(length, likelier)| union_of(keys().rev().take(length).collect(), likelier));
+    single.map(|(key, likelier)| union_of(vec![key], likelier)).into_iter().chain(first).chain(last).collect()
+}
+
+fn best_half_line(lines: &HashMap<Key, Vec<Line>>, purpose: &Purpose) -> Option<Found> {
+    let mut shapes: Vec<&Key> = lines.keys().collect();
+    shapes.sort();
+    let candidates = shapes.into_iter().flat_map(|shape| lines[shape].iter().map(move |line| (shape, line)));
+    let half_lines = candidates.flat_map(|(shape, line)| {
+        line.half_lines().map(move |(low, high, counts)| ((shape, line, low, high), purpose.expected_bound(counts)))
+    });
+    let ((shape, line, low, high), likelier) = largest(half_lines)?;
+    let event = Event::HalfLine { shape: shape.clone(), place: line.place, feature: line.feature, low, high };
+    Some(Found { event, likelier })
+}
+
+impl Line {
+    fn new(place: usize, feature: Feature, values: Vec<f64>) -> Self {
+        let edges = quantiles(values, MOST_BINS);
+        Self { place, feature, counts: vec![[0; 2]; edges.len() + 1], edges }
+    }
+
+    /// Below and above each edge: the ends, and the second half's counts.
+    fn half_lines(&self) -> impl Iterator<Item = (f64, f64, [u64; 2])> {
+        let sum = |counts: &[[u64; 2]]| counts.iter().fold([0, 0], |sum, add| [sum[0] + add[0], sum[1] + add[1]]);
+        self.edges.iter().enumerate().flat_map(move |(bin, &edge)| {
+            let (below, above) = self.counts.split_at(bin + 1);
+            [(f64::NEG_INFINITY, edge, sum(below)), (edge, f64::INFINITY, sum(above))]
+        })
+    }
+}
+
+/// Different values that cut the sorted ones into about so many equal parts.
+fn quantiles(mut values: Vec<f64>, parts: usize) -> Vec<f64> {
+    values.retain(|value| !value.is_nan());
+    values.sort_by(f64::total_cmp);
+    let mut edges: Vec<f64> = (1..parts).filter_map(|part| values.get(part * values.len() / parts).copied()).collect();
+    edges.dedup();
+    edges
+}
