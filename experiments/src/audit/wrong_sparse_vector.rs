@@ -1,8 +1,158 @@
-//! Sparse vectors that are wrong on purpose.
+//! Sparse vectors that are wrong on purpose: the published mistakes and the slips of `tamis_oracle::wrong`, with our exact
+//! noise, and our own mechanism used against its documentation.
+
+use tamis::noise::sparse_vector::{Plan, SparseVector};
+use tamis::noise::{DiscreteLaplace, Scale, StreamKind};
+use tamis_harness::audit::{Claim, Subject, Transcript};
+use tamis_oracle::enumeration::{Pair, loss, universal_pair};
+use tamis_oracle::mechanism::{Answer, Mechanism, Output, Redraw};
+use tamis_oracle::wrong::{Counterexample, catalogue};
 
 use super::Audited;
+use super::sparse_vector::{UNIT, answer_all, plan, setting};
+
+/// A run of a described mechanism, roughly.
+const NANOSECONDS: u64 = 300;
 
 /// All of them.
 pub fn subjects() -> Vec<Audited> {
-    Vec::new()
+    let mut all: Vec<Audited> = catalogue(UNIT).into_iter().map(published).collect();
+    all.extend([
+        compared_value_of_numeric_sparse(),
+        threshold_from_the_data(),
+        sensitivity_understated(),
+        monotone_noise_where_answers_move_freely(),
+        older_snapshot_continued(),
+    ]);
+    all
+}
+
+/// The noise of a described mechanism: the law of each of its scales.
+#[derive(Clone, Debug)]
+pub struct Noise(Vec<(f64, DiscreteLaplace)>);
+
+impl Noise {
+    /// For all scales of a mechanism, in grid units.
+    pub fn of(mechanism: &Mechanism) -> Self {
+        let redrawn = if let Redraw::AfterHit(scale) = mechanism.redraw { scale } else { 0.0 };
+        let fresh = if let Output::FreshValue(scale) = mechanism.output { scale } else { 0.0 };
+        let scales = [mechanism.threshold_scale, mechanism.query_scale, redrawn, fresh];
+        // Cannot fail: the scales of the catalogue are positive and of a moderate size.
+        let law = |scale| (scale, DiscreteLaplace::new(Scale::new(scale).expect("a moderate scale")));
+        Self(scales.into_iter().filter(|&scale| scale > 0.0).map(law).collect())
+    }
+
+    /// Runs the mechanism that this is the noise of, and writes what is seen.
+    pub fn run(
+        &self,
+        mechanism: &Mechanism,
+        values: &[i64],
+        threshold: i64,
+        rng: &mut tamis_harness::TrialRng,
+        seen: &mut Transcript,
+    ) {
+        let mut laplace = |scale: f64| {
+            // Cannot fail: a mechanism draws at its own scales.
+            let (_, law) = self.0.iter().find(|(of, _)| *of == scale).expect("a scale of the mechanism");
+            law.sample(rng)
+        };
+        for answer in mechanism.run(values, threshold, &mut laplace) {
+            seen.mark(if answer.is_above() { "⊤" } else { "⊥" });
+            match answer {
+                Answer::Below | Answer::Above => (),
+                Answer::Gap(number) | Answer::Value(number) => seen.integer(number),
+                Answer::GapAndValue(gap, value) => [gap, value].into_iter().for_each(|number| seen.integer(number)),
+            }
+        }
+    }
+}
+
+/// A described mechanism that claims ε = 1, on a pair.
+pub fn described(name: &str, pair_name: &str, mechanism: Mechanism, pair: Pair, threshold: i64) -> Subject {
+    let noise = Noise::of(&mechanism);
+    let inputs = [pair.first, pair.second];
+    Subject::new(name, pair_name, Claim::pure(1.0), inputs, move |values: &Vec<i64>, rng, seen| {
+        noise.run(&mechanism, values, threshold, rng, seen);
+    })
+}
+
+/// One of the catalogue, on the pair that gives it away; which event does is left to the auditor, but for the one number
+/// that must be taken from another.
+fn published(wrong: Counterexample) -> Audited {
+    let Counterexample { name, mechanism, pair, threshold, output, .. } = wrong;
+    let subject = described(name, "of its counterexample", mechanism, pair.clone(), threshold);
+    Audited::wrong(subject, NANOSECONDS).exact(move || loss(&mechanism, &pair, threshold, &output).lower)
+}
+
+/// NumericSparse with the book's constants that releases what it compared instead of drawing fresh noise.
+fn compared_value_of_numeric_sparse() -> Audited {
+    let mechanism = Mechanism::numeric_sparse(1.0, 1, UNIT).with_output(Output::ComparedValue);
+    Audited::wrong(
+        described("NumericSparse releases what it compared", "U(6, 1)", mechanism, universal_pair(6, 1, UNIT), 0),
+        NANOSECONDS,
+    )
+}
+
+/// The threshold is a count of the same data and moves against the answers: margins move twice as far.
+fn threshold_from_the_data() -> Audited {
+    let mechanism = Mechanism::above_threshold(1.0, UNIT);
+    let noise = Noise::of(&mechanism);
+    let inputs = [(vec![0; 7], 0), ([vec![UNIT; 6], vec![-UNIT]].concat(), -UNIT)];
+    let subject = Subject::new(
+        "threshold taken from the data",
+        "U(6, 1), threshold shrinks",
+        Claim::pure(1.0),
+        inputs,
+        move |(values, threshold), rng, seen| {
+            noise.run(&mechanism, values, *threshold, rng, seen);
+        },
+    );
+    Audited::wrong(subject, NANOSECONDS)
+}
+
+/// Queries that one record moves by twice what was declared, such as a coefficient nobody checked.
+fn sensitivity_understated() -> Audited {
+    let plan = above_threshold();
+    misused("coefficient of 2 where 1 is declared", "U(4, 1) of sensitivity 2", plan, universal_pair(4, 1, 2 * UNIT))
+}
+
+/// The plan for monotone streams where some answers grow and others shrink: substitution taken for add-remove, or a session
+/// that asks q − q̂ and q̂ − q.
+fn monotone_noise_where_answers_move_freely() -> Audited {
+    let plan = plan(Plan::tight, &setting(1, 0.0, StreamKind::Counts));
+    misused("monotone plan, answers of both directions", "U(6, 1)", plan, universal_pair(6, 1, UNIT))
+}
+
+fn above_threshold() -> Plan {
+    plan(|setting, _, _| Plan::sparse(setting), &setting(1, 0.0, StreamKind::Values))
+}
+
+fn misused(name: &str, pair_name: &str, plan: Plan, pair: Pair) -> Audited {
+    let inputs = [pair.first, pair.second];
+    let subject = Subject::new(name, pair_name, Claim::pure(1.0), inputs, move |values: &Vec<i64>, rng, seen| {
+        answer_all(&mut SparseVector::new(plan.clone(), 0, rng), values, rng, seen);
+    });
+    Audited::wrong(subject, 10 * NANOSECONDS)
+}
+
+/// A stored run that is continued twice: two hits under one noisy threshold for the budget of one.
+fn older_snapshot_continued() -> Audited {
+    let plan = above_threshold();
+    let inputs = [[0; 8], [UNIT, UNIT, UNIT, -UNIT, UNIT, UNIT, UNIT, -UNIT]];
+    let subject = Subject::new(
+        "older snapshot continued",
+        "U(3, 1), then again",
+        Claim::pure(1.0),
+        inputs,
+        move |values: &[i64; 8], rng, seen| {
+            let mut gate = SparseVector::new(plan.clone(), 0, rng);
+            let stored = gate.snapshot();
+            answer_all(&mut gate, &values[..4], rng, seen);
+            match SparseVector::restore(stored) {
+                Ok(mut again) => answer_all(&mut again, &values[4..], rng, seen),
+                Err(error) => seen.label(error),
+            }
+        },
+    );
+    Audited::wrong(subject, 20 * NANOSECONDS)
 }
