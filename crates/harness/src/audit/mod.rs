@@ -27,31 +27,33 @@
 //!    quantile bins; and events that the [`Subject`] names. Half of the sample finds and ranks, the other half judges, and
 //!    the most telling event of each kind is kept, on whichever input it is likelier.
 //! 2. **Confirm.** On a fresh sample it counts these events: k₁ runs on the input where they should be likelier, k₂ on the
-//!    other. There are about n runs on each input, and just how many is a Poisson variable. So k₁ and k₂ are independent Poisson
-//!    variables of means n p₁ and n p₂, and k₁ out of k₁ + k₂ is binomial with success probability
-//!    θ = p₁/(p₁ + p₂). The limit θ_L of Clopper and Pearson (1934) for θ, which is exact, makes ln(θ_L/(1 − θ_L)) a *lower bound* on
-//!    the loss ln(p₁/p₂). For δ > 0 it is ln((p₁L − δ)/p₂U), from their limits for p₁ and p₂ apart. The mechanism is
-//!    **caught** if the lower bound exceeds its ε.
+//!    other. There are about n runs on each input, and just how many is a Poisson variable. So k₁ and k₂ are independent
+//!    Poisson variables of means n p₁ and n p₂, and k₁ out of k₁ + k₂ is binomial with success probability
+//!    θ = p₁/(p₁ + p₂). The limit θ_L of Clopper and Pearson (1934) for θ, which is exact, makes ln(θ_L/(1 − θ_L)) a *lower
+//!    bound* on the loss ln(p₁/p₂). For δ > 0 it is ln((p₁L − δ)/p₂U), from their limits for p₁ and p₂ apart. The mechanism
+//!    is **caught** if the lower bound exceeds its ε.
 //!
-//! All lower bounds of an audit hold together but for `alpha`, by Bonferroni over the events kept and the looks: a sample grows threefold between looks, so that what is caught is caught early. Nothing is concluded from the
-//! sample that selected.
+//! All lower bounds of an audit hold together but for `alpha`, by Bonferroni over the events kept and the looks: a sample
+//! grows threefold between looks, so that what is caught is caught early. Nothing is concluded from the sample that
+//! selected.
 //!
 //! Whoever audits many subjects divides alpha among them.
 
+mod bounds;
 mod event;
 mod selection;
 mod subject;
 mod transcript;
 
 use rand::{RngExt, SeedableRng};
-use tamis_oracle::statistics::{clopper_pearson_lower, clopper_pearson_upper};
 
 pub use subject::{Claim, Subject};
 pub use transcript::{Number, Transcript};
 
 use crate::TrialRng;
-use event::{Counter, Event};
-use selection::{Purpose, select};
+use bounds::{Arrivals, lower_bound, upper_bound};
+use event::{Counter, Event, Grid};
+use selection::{Found, Purpose, Selected, select};
 
 /// One run selects for so many that confirm, …
 const SELECTING: u64 = 10;
@@ -153,26 +155,7 @@ impl Auditor {
     /// Cost: 2.2 `runs` runs and a microsecond each for counting; the runs that select are held in memory, 20 to 200
     /// bytes a run.
     pub fn audit(&self, subject: &Subject, rng: &mut TrialRng) -> Report {
-        let early = (1..=EARLY_LOOKS).rev().map(|look| (self.runs / GROWTH.pow(look), EARLY_SHARE));
-        let last = (self.runs, 1.0 - f64::from(EARLY_LOOKS) * EARLY_SHARE);
-        self.look(subject, rng, early.filter(|&(runs, _)| runs > 0).chain([last]))
-    }
-
-    /// As [`audit`](Self::audit), but with all runs and sharper bounds: nothing is concluded before the last run.
-    pub fn measure(&self, subject: &Subject, rng: &mut TrialRng) -> Report {
-        self.look(subject, rng, [(self.runs, 1.0)].into_iter())
-    }
-
-    /// Selects, then confirms with so many runs and such a share of alpha at each look.
-    fn look(&self, subject: &Subject, rng: &mut TrialRng, looks: impl Iterator<Item = (u64, f64)>) -> Report {
-        let seed: [u8; 32] = rng.random();
-        let generators = |sample: u64| {
-            [0, 1].map(|side| {
-                let mut generator = TrialRng::from_seed(seed);
-                generator.set_stream(2 * sample + side);
-                generator
-            })
-        };
+        let seed = rng.random();
         let half = ((self.runs / SELECTING).min(MOST_SELECTING) / 2).max(1);
         let purpose = Purpose {
             claim: subject.claim(),
@@ -181,32 +164,51 @@ impl Auditor {
             // Chernoff's bound of the normal tail.
             deviations: (2.0 * (10.0 / self.alpha).ln()).sqrt(),
         };
-        let (found, grid) = select(subject, &purpose, [generators(0), generators(1)]);
-        let events: Vec<Event> = found.iter().map(|found| found.event.clone()).collect();
-        let mut counter = Counter::new(subject, &events, &grid);
-        let mut fresh = generators(2).map(|rng| Arrivals { rng, time: 0.0 });
-        // How many runs there were on each side.
-        let mut made = [0, 0];
-        let mut transcript = Transcript::default();
+        let selected = select(subject, &purpose, [generators(seed, 0), generators(seed, 1)]);
+        let early = (1..=EARLY_LOOKS).rev().map(|look| (self.runs / GROWTH.pow(look), EARLY_SHARE));
+        let last = (self.runs, 1.0 - f64::from(EARLY_LOOKS) * EARLY_SHARE);
+        let looks: Vec<(u64, f64)> = early.filter(|&(runs, _)| runs > 0).chain([last]).collect();
+        Report { selecting: 2 * half, ..self.confirm(subject, &selected, generators(seed, 2), &looks) }
+    }
+
+    /// Counts the subject's own events in all runs, each taken to be likelier on the first input: what is known of them, without
+    /// selecting anything.
+    pub fn measure(&self, subject: &Subject, rng: &mut TrialRng) -> Report {
+        let own = |index| Found { event: Event::Own(index), likelier: 0 };
+        let selected = Selected { found: (0..subject.events.len()).map(own).collect(), grid: Grid::default() };
+        self.confirm(subject, &selected, generators(rng.random(), 2), &[(self.runs, 1.0)])
+    }
+
+    /// Counts what was selected in fresh runs, up to each of these numbers of them with this share of alpha.
+    fn confirm(
+        &self,
+        subject: &Subject,
+        Selected { found, grid }: &Selected,
+        fresh: [TrialRng; 2],
+        looks: &[(u64, f64)],
+    ) -> Report {
         let mut report =
-            Report { claim: subject.claim(), runs: 0, selecting: 2 * half, alpha: self.alpha, confirmed: Vec::new() };
-        for (runs, share) in looks {
+            Report { claim: subject.claim(), runs: 0, selecting: 0, alpha: self.alpha, confirmed: Vec::new() };
+        let events: Vec<Event> = found.iter().map(|found| found.event.clone()).collect();
+        let mut counter = Counter::new(subject, &events, grid);
+        let mut fresh = fresh.map(Arrivals::new);
+        let mut transcript = Transcript::default();
+        for &(runs, share) in looks {
             for (side, arrivals) in fresh.iter_mut().enumerate() {
                 while arrivals.next_before(runs as f64) {
-                    made[side] += 1;
                     subject.run(side, &mut arrivals.rng, &mut transcript);
                     counter.add(side, &transcript);
                 }
             }
-            report.runs = runs;
-            let alpha_of_bound = self.alpha * share / found.len().max(1) as f64;
-            let confirm = |(found, counts): (&selection::Found, &[u64; 2])| {
-                let likelier = found.likelier;
-                let [counts, made] = [*counts, made].map(|of| [of[likelier], of[1 - likelier]]);
-                let bound = lower_bound(subject.claim(), counts, made, alpha_of_bound);
-                let most = upper_bound(subject.claim(), counts, made, alpha_of_bound);
-                Confirmed { event: found.event.describe(subject, &grid), likelier, counts, bound, most }
+            let made = [0, 1].map(|side| fresh[side].count);
+            let alpha = self.alpha * share / found.len().max(1) as f64;
+            let confirm = |(Found { event, likelier }, counts): (&Found, &[u64; 2])| {
+                let [counts, made] = [*counts, made].map(|of| [of[*likelier], of[1 - likelier]]);
+                let bound = lower_bound(subject.claim(), counts, made, alpha);
+                let most = upper_bound(subject.claim(), counts, made, alpha);
+                Confirmed { event: event.describe(subject, grid), likelier: *likelier, counts, bound, most }
             };
+            report.runs = runs;
             report.confirmed = found.iter().zip(&counter.counts).map(confirm).collect();
             report.confirmed.sort_by(|one, next| next.bound.total_cmp(&one.bound));
             if report.is_caught() {
@@ -238,122 +240,11 @@ impl Auditor {
     }
 }
 
-/// Runs at the times of a Poisson process of rate 1: up to any time there is a Poisson number of them.
-struct Arrivals {
-    rng: TrialRng,
-    time: f64,
-}
-
-impl Arrivals {
-    /// Whether the next run is before `end`. If not, it is looked at again the next time: the process has no memory.
-    fn next_before(&mut self, end: f64) -> bool {
-        // In (0, 1]; the interval is exponential.
-        let uniform = 1.0 - self.rng.random::<f64>();
-        self.time = (self.time - uniform.ln()).min(end);
-        self.time < end
-    }
-}
-
-/// A lower bound on the loss of an event beyond δ, wrong with probability at most `alpha`, 0 if nothing is shown: from its counts on the
-/// likelier input and the other, and the runs there were on each.
-fn lower_bound(claim: Claim, counts: [u64; 2], runs: [u64; 2], alpha: f64) -> f64 {
-    let [likelier, other] = counts;
-    if claim.delta > 0.0 {
-        let level = 1.0 - alpha / 2.0;
-        let least = clopper_pearson_lower(likelier, runs[0], level) - claim.delta;
-        return (least.max(0.0) / clopper_pearson_upper(other, runs[1], level)).ln().max(0.0);
-    }
-    if likelier == 0 {
-        return 0.0;
-    }
-    let share = clopper_pearson_lower(likelier, likelier + other, 1.0 - alpha);
-    (share / (1.0 - share)).ln().max(0.0)
-}
-
-/// An upper bound on the same, as [`lower_bound`].
-fn upper_bound(claim: Claim, counts: [u64; 2], runs: [u64; 2], alpha: f64) -> f64 {
-    let [likelier, other] = counts;
-    if claim.delta > 0.0 {
-        let level = 1.0 - alpha / 2.0;
-        let most = clopper_pearson_upper(likelier, runs[0], level) - claim.delta;
-        return (most.max(0.0) / clopper_pearson_lower(other, runs[1], level)).ln().max(0.0);
-    }
-    if other == 0 {
-        return f64::INFINITY;
-    }
-    let share = clopper_pearson_upper(likelier, likelier + other, 1.0 - alpha);
-    (share / (1.0 - share)).ln().max(0.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tamis_oracle::statistics::ChiSquare;
-
-    /// P(Poisson(mean) = k), k up to where nothing is left: slow and obvious.
-    fn poisson(mean: f64) -> Vec<f64> {
-        let terms = (mean + 20.0 * mean.sqrt() + 20.0) as usize;
-        (0..terms)
-            .scan((-mean).exp(), |term, k| {
-                let now = *term;
-                *term *= mean / (k + 1) as f64;
-                Some(now)
-            })
-            .collect()
-    }
-
-    /// The probability that a bound is wrong, by summation over all counts.
-    fn is_wrong(means: [f64; 2], wrong: impl Fn([u64; 2]) -> bool) -> f64 {
-        let [first, second] = means.map(poisson);
-        let all =
-            first.iter().enumerate().flat_map(|(k, p)| second.iter().enumerate().map(move |(l, q)| ([k, l], p * q)));
-        all.filter(|(counts, _)| wrong(counts.map(|count| count as u64))).map(|(_, p)| p).sum()
-    }
-
-    #[test]
-    fn bounds_are_wrong_no_more_often_than_alpha() {
-        let claim = Claim::pure(1.0);
-        for (means, alpha) in [([30.0, 10.0], 0.01), ([12.0, 12.0], 0.05), ([60.0, 8.0], 0.001)] {
-            let loss = f64::ln(means[0] / means[1]);
-            let below = is_wrong(means, |counts| lower_bound(claim, counts, [0, 0], alpha) > loss.max(0.0));
-            assert!((alpha / 5.0..=alpha).contains(&below), "{means:?} at {alpha}: {below}");
-            let above = is_wrong(means, |counts| upper_bound(claim, counts, [0, 0], alpha) < loss);
-            assert!(above <= alpha, "{means:?} at {alpha}: {above}");
-        }
-        // With δ from a hundred runs each: a loss of ln((0.4 − 0.1)/0.1). Counts that are nearly Poisson have larger
-        // variance than binomial ones, and are a harder test.
-        let claim = Claim::approximate(1.0, 0.1);
-        let below = is_wrong([40.0, 10.0], |counts| {
-            counts[0] <= 100 && counts[1] <= 100 && lower_bound(claim, counts, [100, 100], 0.01) > 3_f64.ln()
-        });
-        assert!(below <= 0.01, "{below}");
-    }
-
-    #[test]
-    fn nothing_seen_shows_nothing() {
-        for claim in [Claim::pure(1.0), Claim::approximate(1.0, 0.1)] {
-            assert_eq!(lower_bound(claim, [0, 0], [0, 0], 0.01), 0.0);
-            assert_eq!(lower_bound(claim, [0, 9], [10, 10], 0.01), 0.0);
-            assert!(lower_bound(claim, [1_000, 0], [1_000, 1_000], 0.01) > 4.0);
-            assert_eq!(upper_bound(claim, [10, 0], [10, 10], 0.01), f64::INFINITY);
-        }
-    }
-
-    /// Arrivals in windows of mean 12, looked at twice on the way: Poisson. False alarm 1e-6; the same test rejects windows with a
-    /// fixed number of runs but for one coin.
-    #[test]
-    fn the_number_of_runs_is_poisson() {
-        let law: Vec<f64> = poisson(12.0).into_iter().take(40).collect();
-        let mut arrivals = Arrivals { rng: TrialRng::seed_from_u64(1), time: 0.0 };
-        let mut counts = vec![0; law.len()];
-        for window in 0..5_000 {
-            let start = 12.0 * f64::from(window);
-            let mut up_to = |end: f64| std::iter::from_fn(|| arrivals.next_before(start + end).then_some(())).count();
-            counts[up_to(1.0) + up_to(5.0) + up_to(12.0)] += 1;
-        }
-        assert!(ChiSquare::new(&counts, &law, 10.0).accepts(1e-6), "{counts:?}");
-        let mut fixed = vec![0; law.len()];
-        (fixed[11], fixed[12]) = (2_500, 2_500);
-        assert!(!ChiSquare::new(&fixed, &law, 10.0).accepts(1e-6));
-    }
+/// The generators of a sample, one for each side.
+fn generators(seed: [u8; 32], sample: u64) -> [TrialRng; 2] {
+    [0, 1].map(|side| {
+        let mut generator = TrialRng::from_seed(seed);
+        generator.set_stream(2 * sample + side);
+        generator
+    })
 }

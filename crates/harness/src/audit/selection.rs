@@ -52,9 +52,16 @@ pub(super) struct Found {
     pub(super) likelier: usize,
 }
 
+/// What was selected, and the bins that it speaks of.
+#[derive(Clone, Debug)]
+pub(super) struct Selected {
+    pub(super) found: Vec<Found>,
+    pub(super) grid: Grid,
+}
+
 /// The most telling event of each kind, from `purpose.half` runs a side that find events and as many that judge them.
 /// `generators` are for these four samples: by half, then by side.
-pub(super) fn select(subject: &Subject, purpose: &Purpose, mut generators: [[TrialRng; 2]; 2]) -> (Vec<Found>, Grid) {
+pub(super) fn select(subject: &Subject, purpose: &Purpose, mut generators: [[TrialRng; 2]; 2]) -> Selected {
     let mut tally = Tally { own: vec![[0; 2]; subject.events.len()], ..Tally::default() };
     let mut transcript = Transcript::default();
     let [finding, judging] = &mut generators;
@@ -169,7 +176,7 @@ impl Tally {
     }
 
     /// The best single key and the best union of each view, the best half-line, the best of the subject's own events.
-    fn best(self, purpose: &Purpose) -> (Vec<Found>, Grid) {
+    fn best(self, purpose: &Purpose) -> Selected {
         let mut best = Vec::new();
         for (view, counts) in View::ALL.into_iter().zip(self.views) {
             // Without numbers, the shapes are the wholes again.
@@ -180,7 +187,7 @@ impl Tally {
         best.extend(best_half_line(&self.lines, purpose));
         let own = self.own.iter().map(|&counts| purpose.expectation(counts)).enumerate();
         best.extend(largest(own).map(|(index, likelier)| Found { event: Event::Own(index), likelier }));
-        (best, self.grid)
+        Selected { found: best, grid: self.grid }
     }
 }
 
@@ -281,7 +288,7 @@ mod tests {
         .event("⊤", |seen| seen.items().next() == Some("⊤"))
     }
 
-    fn found() -> (Vec<Found>, Grid) {
+    fn found() -> Selected {
         let purpose = Purpose { claim: Claim::pure(0.1), half: 3_000, confirming: 60_000, deviations: 5.0 };
         let generators = [[1, 2], [3, 4]].map(|half| half.map(TrialRng::seed_from_u64));
         select(&subject(), &purpose, generators)
@@ -314,7 +321,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_event_is_found_and_counted_as_it_is_defined() {
-        let (found, grid) = found();
+        let Selected { found, grid } = found();
         let (events, subject): (Vec<Event>, Subject) =
             (found.into_iter().map(|found| found.event).collect(), subject());
         let kinds = [
@@ -340,7 +347,7 @@ mod tests {
 
     #[test]
     fn every_event_has_a_name() {
-        let (found, grid) = found();
+        let Selected { found, grid } = found();
         for Found { event, .. } in found {
             let name = event.describe(&subject(), &grid);
             assert!(!name.is_empty() && !name.contains('\u{1f}'), "{name:?}");
