@@ -7,17 +7,21 @@
 //! | ------ | -------- |
 //! | [`sparse_vector`], [`mechanisms`] | right ones |
 //! | [`wrong_sparse_vector`], [`wrong_mechanisms`] | wrong ones, each with the pair that gives it away |
+//! | [`published`] | what other auditors found, found again |
 //!
 //! A new subject is one more element of what one of them returns.
 
 pub mod mechanisms;
+pub mod published;
 pub mod replay;
 pub mod sparse_vector;
 pub mod wrong_mechanisms;
 pub mod wrong_sparse_vector;
 
-use tamis_harness::audit::{Auditor, Claim, Report, SIGHT, Subject};
-use tamis_harness::{Cell, Experiment, Finding, Plot, Sample, Size, Table, TrialError, TrialRng};
+use std::sync::LazyLock;
+
+use tamis_harness::audit::{Auditor, Claim, Confirmed, Report, SIGHT, Subject};
+use tamis_harness::{Cell, Experiment, Finding, Plot, Sample, Size, Table, TrialError, TrialRng, significant};
 
 use crate::made::Made;
 
@@ -32,17 +36,61 @@ const NAME: &str = "audit";
 /// The control is the first row.
 const CONTROL: &str = "control";
 
-/// The largest loss on a pair, computed when it is asked for.
-type Exact = Box<dyn Fn() -> f64 + Send + Sync>;
+/// A loss, computed when it is asked for.
+type Loss = LazyLock<f64, Box<dyn FnOnce() -> f64 + Send>>;
+
+/// What is known of the loss on a pair by arithmetic.
+enum Known {
+    Nothing,
+    /// The largest of all events.
+    Largest(Loss),
+    /// That of one event.
+    AtLeast(Loss),
+}
+
+impl Known {
+    /// The loss, if it is the largest or one.
+    fn loss(&self) -> Option<f64> {
+        match self {
+            Known::Nothing => None,
+            Known::Largest(loss) | Known::AtLeast(loss) => Some(**loss),
+        }
+    }
+
+    /// As the table shows it.
+    fn cell(&self) -> Cell {
+        match self {
+            Known::AtLeast(loss) => format!("≥ {}", significant(**loss)).into(),
+            _ => self.loss().into(),
+        }
+    }
+}
+
+/// What another auditor found: an estimate of a loss, and the lower bound at 90 % that came with it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Published {
+    /// Of the loss.
+    pub estimate: f64,
+    /// At 90 %.
+    pub lower: f64,
+}
+
+/// What should come of an audit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Expected {
+    /// The claim is true.
+    Right,
+    /// The claim is false, and that shows.
+    Wrong,
+    /// The loss of [`published::EVENT`] is what arithmetic says, and what was published.
+    AsPublished(Published),
+}
 
 /// A subject and what should come of it.
 pub struct Audited {
-    /// Mechanism, claim, pair.
-    pub subject: Subject,
-    /// The claim is true.
-    pub is_private: bool,
-    /// The largest loss there is on this pair, where it is known.
-    exact: Option<Exact>,
+    subject: Subject,
+    expected: Expected,
+    known: Known,
     /// What a run costs, in nanoseconds, roughly: expensive mechanisms get fewer runs.
     nanoseconds: u64,
 }
@@ -50,29 +98,51 @@ pub struct Audited {
 impl Audited {
     /// A mechanism whose claim is true.
     pub fn right(subject: Subject, nanoseconds: u64) -> Self {
-        Self { subject, is_private: true, exact: None, nanoseconds }
+        Self { subject, expected: Expected::Right, known: Known::Nothing, nanoseconds }
     }
 
     /// One that is wrong on purpose.
     pub fn wrong(subject: Subject, nanoseconds: u64) -> Self {
-        Self { is_private: false, ..Self::right(subject, nanoseconds) }
+        Self { expected: Expected::Wrong, ..Self::right(subject, nanoseconds) }
     }
 
-    /// The same, with the largest loss on this pair.
+    /// A published detection, and the true loss of its event.
+    pub fn published(subject: Subject, published: Published, loss: impl FnOnce() -> f64 + Send + 'static) -> Self {
+        Self { expected: Expected::AsPublished(published), ..Self::right(subject, 0) }.exact(loss)
+    }
+
+    /// The same, with the largest loss on this pair: no bound may exceed it.
     #[must_use]
-    pub fn exact(self, loss: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
-        Self { exact: Some(Box::new(loss)), ..self }
+    pub fn exact(self, loss: impl FnOnce() -> f64 + Send + 'static) -> Self {
+        Self { known: Known::Largest(Loss::new(Box::new(loss))), ..self }
+    }
+
+    /// The same, with the loss of one event on this pair: there may be larger ones.
+    #[must_use]
+    pub fn at_least(self, loss: impl FnOnce() -> f64 + Send + 'static) -> Self {
+        Self { known: Known::AtLeast(Loss::new(Box::new(loss))), ..self }
     }
 
     /// Runs on each input that confirm.
     fn runs(&self, size: Size) -> u64 {
-        // A tenth as many select.
-        let most = MOST_RUNS / 11 * 10;
-        if !self.is_private {
-            return most;
+        // A tenth as many select, and the number is a Poisson variable.
+        let most = MOST_RUNS / 12 * 10;
+        match self.expected {
+            Expected::Right => {
+                let nanoseconds: u64 = size.pick(300_000_000, 10_000_000_000);
+                (nanoseconds / self.nanoseconds.max(1)).clamp(5_000, size.pick(200_000, most))
+            }
+            Expected::Wrong => most,
+            Expected::AsPublished(_) => size.pick(500_000, 20_000_000),
         }
-        let nanoseconds: u64 = size.pick(300_000_000, 10_000_000_000);
-        (nanoseconds / self.nanoseconds.max(1)).clamp(5_000, size.pick(200_000, most))
+    }
+
+    fn role(&self) -> &'static str {
+        match self.expected {
+            Expected::Right => "right",
+            Expected::Wrong => "wrong",
+            Expected::AsPublished(_) => "published",
+        }
     }
 }
 
@@ -87,7 +157,15 @@ pub struct Case {
 impl Case {
     /// The audit, made with this generator if it is not yet.
     fn report(&self, rng: &mut TrialRng) -> Result<&Report, TrialError> {
-        self.report.get(|| Ok(self.auditor.audit(&self.audited.subject, rng)))
+        let Self { audited: Audited { subject, expected, .. }, auditor, report, .. } = self;
+        report.get(|| {
+            if !matches!(expected, Expected::AsPublished(_)) {
+                return Ok(auditor.audit(subject, rng));
+            }
+            let mut report = auditor.measure(subject, rng);
+            report.confirmed.retain(|confirmed| confirmed.event == published::EVENT);
+            Ok(report)
+        })
     }
 
     /// What the audit found, by its column; missing before its trial.
@@ -101,8 +179,11 @@ impl Case {
         self.report.get(|| Err("the trial has failed".into())).ok().and_then(read)
     }
 
-    fn exact(&self) -> Option<f64> {
-        self.audited.exact.as_ref().map(|exact| exact())
+    /// The estimate of a published event's loss beside what was published.
+    fn beside_published(&self) -> Option<String> {
+        let Expected::AsPublished(Published { estimate, lower }) = self.audited.expected else { return None };
+        let ours = self.of_report(|report| report.best().map(Confirmed::estimate))?;
+        Some(format!("{} / {estimate} (≥ {lower})", significant(ours)))
     }
 }
 
@@ -127,20 +208,26 @@ fn sweep(size: Size) -> Vec<Case> {
     all.extend(mechanisms::subjects());
     all.extend(wrong_sparse_vector::subjects());
     all.extend(wrong_mechanisms::subjects());
-    let alpha = ALPHA / all.len() as f64;
+    all.extend(published::subjects());
+    let others = all.len() - 1;
     let case = |(index, audited): (usize, Audited)| {
-        let (role, runs) = match (index, audited.is_private) {
-            (0, _) => (CONTROL, CONTROL_RUNS),
-            (_, true) => ("right", audited.runs(size)),
-            (_, false) => ("wrong", audited.runs(size)),
+        // Half of what may go wrong is the control's: whether the auditor sees must not hang on how many are audited.
+        let (role, runs, share) = match index {
+            0 => (CONTROL, CONTROL_RUNS, 0.5),
+            _ => (audited.role(), audited.runs(size), 0.5 / others as f64),
         };
-        Case { role, auditor: Auditor::new(alpha, runs), audited, report: Made::default() }
+        Case { role, auditor: Auditor::new(ALPHA * share, runs), audited, report: Made::default() }
     };
     all.into_iter().enumerate().map(case).collect()
 }
 
 /// The experiment.
 pub fn experiment() -> Experiment<Case> {
+    experiment_on(sweep)
+}
+
+/// The experiment on other rows.
+fn experiment_on(sweep: fn(Size) -> Vec<Case>) -> Experiment<Case> {
     let experiment = Experiment::new(
         NAME,
         "From runs alone, a lower bound on the privacy loss (loss ≥, all at once but for 10⁻⁶): it exceeds no claim of a right \
@@ -151,16 +238,15 @@ pub fn experiment() -> Experiment<Case> {
     .trials(|_, _| 1)
     .cost(|case| case.audited.runs(Size::Quick) * case.audited.nanoseconds / 1_000)
     .trial(["bound"], |case, rng| Ok([case.report(rng)?.bound()]))
-    .column("exact", |case, _| case.exact())
+    .column(replay::FOUND[0], |case, _| case.found(0))
+    .column("exact", |case, _| case.audited.known.cell())
     .column("caught", |case, _| case.of_report(|report| Some(if report.is_caught() { "yes" } else { "no" })));
-    let found = replay::FOUND.into_iter().enumerate();
+    let found = replay::FOUND.into_iter().enumerate().skip(1);
     found
         .fold(experiment, |experiment, (place, name)| experiment.column(name, move |case, _| case.found(place)))
+        .column("estimate here / published", |case, _| case.beside_published())
         .check("as it should be", as_it_should_be)
-        .check("bound is true", |case, sample| {
-            // Four digits of a bound are compared with arithmetic that is exact to nine.
-            Some(Finding::at_most(bound(case, sample), case.exact()? * (1.0 + 1e-8)))
-        })
+        .check("bound is true", bound_is_true)
         .check_all("the auditor is not blind", sight)
         .highlight(|case| case.role != "right")
         .file("counterexamples.json", replay::counterexamples)
@@ -178,13 +264,39 @@ fn bound(_: &Case, sample: &Sample) -> f64 {
 
 fn as_it_should_be(case: &Case, sample: &Sample) -> Finding {
     let (bound, claim) = (bound(case, sample), case.audited.subject.claim());
-    if case.audited.is_private {
-        return Finding::at_most(bound, claim.epsilon);
+    match case.audited.expected {
+        Expected::Right => Finding::at_most(bound, claim.epsilon),
+        Expected::Wrong => {
+            let runs = case.of_report(|report| Some(report.runs + report.selecting)).unwrap_or(u64::MAX);
+            let because = format!(
+                "loss at least {} against a claim of {}, after {runs} runs on an input",
+                significant(bound),
+                claim.epsilon
+            );
+            Finding::require(bound > claim.epsilon && runs <= MOST_RUNS, because)
+        }
+        Expected::AsPublished(published) => {
+            let most = case.of_report(|report| report.best().map(|best| best.most)).unwrap_or(f64::NAN);
+            let is_inside = |loss: f64| bound <= loss && loss <= most;
+            let exact = case.audited.known.loss().unwrap_or(f64::NAN);
+            let because = format!(
+                "published {} and at least {}, by arithmetic {}, here between {} and {}",
+                published.estimate,
+                published.lower,
+                significant(exact),
+                significant(bound),
+                significant(most)
+            );
+            Finding::require(is_inside(exact) && is_inside(published.estimate) && published.lower <= exact, because)
+        }
     }
-    let runs = case.of_report(|report| Some(report.runs + report.selecting)).unwrap_or(u64::MAX);
-    let because =
-        format!("loss at least {bound:.4} against a claim of {}, after {runs} runs on an input", claim.epsilon);
-    Finding::require(bound > claim.epsilon && runs <= MOST_RUNS, because)
+}
+
+/// No lower bound exceeds the largest loss.
+fn bound_is_true(case: &Case, sample: &Sample) -> Option<Finding> {
+    let Known::Largest(largest) = &case.audited.known else { return None };
+    // The arithmetic is exact to nine digits.
+    Some(Finding::at_most(bound(case, sample), **largest + 1e-8))
 }
 
 /// What passes an auditor that does not see its control has not been audited.

@@ -53,18 +53,20 @@ pub fn counterexamples(size: Size, table: &Table) -> String {
 
 /// Runs every counterexample of a file again: for each its name, and what came out otherwise than the file says.
 ///
+/// `sweep` gives the rows of a size.
+///
 /// # Errors
-/// If the file cannot be read, is not one that [`counterexamples`] wrote, or names a mechanism that is not audited.
-pub fn replay(file: &Path) -> Result<Vec<(String, Vec<String>)>, TrialError> {
+/// If the file cannot be read, is not one that [`counterexamples`] wrote, or names a mechanism that is not in the sweep.
+pub fn replay(file: &Path, sweep: impl Fn(Size) -> Vec<Case>) -> Result<Vec<(String, Vec<String>)>, TrialError> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let content: Value = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
     let records = content["counterexamples"].as_array();
     let records = records.ok_or_else(|| format!("{}: there is no list \"counterexamples\"", file.display()))?;
-    records.iter().map(again).collect()
+    records.iter().map(|record| again(record, &sweep)).collect()
 }
 
 /// Runs one counterexample again.
-fn again(record: &Value) -> Result<(String, Vec<String>), TrialError> {
+fn again(record: &Value, sweep: &impl Fn(Size) -> Vec<Case>) -> Result<(String, Vec<String>), TrialError> {
     let text =
         |key: &str| record[key].as_str().ok_or_else(|| format!("a counterexample has no text {key:?}: {record}"));
     let integer =
@@ -89,7 +91,7 @@ fn again(record: &Value) -> Result<(String, Vec<String>), TrialError> {
 
 /// What `--replay FILE` does: exit code 0 if everything came out the same, 1 if not, 3 if it could not be run.
 pub fn main(file: &OsStr) -> ExitCode {
-    let replayed = match replay(Path::new(file)) {
+    let replayed = match replay(Path::new(file), sweep) {
         Ok(replayed) => replayed,
         Err(error) => {
             eprintln!("error: {error}");

@@ -5,7 +5,7 @@ use tamis::noise::sparse_vector::{Halted, Plan, PlanError, Report, Reported, Set
 use tamis::noise::{Beta, Budget, Delta, Epsilon, Hits, Neighbours, Queries, Sensitivity, StreamKind};
 use tamis_harness::TrialRng;
 use tamis_harness::audit::{Claim, Subject, Transcript};
-use tamis_oracle::enumeration::{Pair, universal_pair, worst_loss};
+use tamis_oracle::enumeration::{Interval, Pair, universal_pair, worst_loss};
 use tamis_oracle::mechanism::{Mechanism, Output};
 use tamis_oracle::wrong::interleaved_pair;
 
@@ -31,6 +31,9 @@ pub fn write(answer: Result<Verdict, Halted>, seen: &mut Transcript) {
         Err(_) => seen.mark("over"),
     }
 }
+
+/// δ of the plans that have one.
+const DELTA: f64 = 1e-6;
 
 /// Plans with c hits, ε = 1 and this δ. `kind` decides between neighbours under which answers move freely or together.
 pub fn setting(hits: u64, delta: f64, kind: StreamKind) -> Setting {
@@ -76,25 +79,43 @@ fn described(plan: &Plan) -> Mechanism {
 }
 
 fn claim(plan: &Plan) -> Claim {
-    let budget = &plan.setting().budget;
-    Claim::approximate(budget.epsilon().to_f64_up(), budget.delta().to_f64_up())
+    let is_pure = plan.setting().budget.delta().is_zero();
+    if is_pure { Claim::pure(1.0) } else { Claim::approximate(1.0, DELTA) }
 }
 
 /// A plan against threshold 0 on a pair of streams, asked to the end and beyond it.
 fn on_pair(name: &str, pair_name: &str, plan: Plan, pair: Pair) -> Audited {
     let Pair { first, second } = pair.clone();
-    let (claim, mechanism, verdicts) = (claim(&plan), described(&plan), plan.report() == Report::Verdict);
+    let (claim, mechanism, report) = (claim(&plan), described(&plan), plan.report());
     let subject = Subject::new(name, pair_name, claim, [first, second], move |values: &Vec<i64>, rng, seen| {
         let mut gate = SparseVector::new(plan.clone(), 0, rng);
         answer_all(&mut gate, values, rng, seen);
     });
     let audited = Audited::right(subject, NANOSECONDS);
-    // Numbers are lumped by the enumeration, so only for verdicts does it know the largest loss.
-    if verdicts && claim.delta == 0.0 {
-        audited.exact(move || worst_loss(&mechanism, std::slice::from_ref(&pair), 0, 0).loss.upper)
-    } else {
-        audited
+    let largest = move || {
+        let Interval { lower, upper } = worst_loss(&mechanism, std::slice::from_ref(&pair), 0, 0).loss;
+        // The interval is 1e-9 wide; equal streams have no loss.
+        if lower <= 0.0 { 0.0 } else { upper }
+    };
+    // The enumeration is of δ = 0, and lumps gaps.
+    match (claim.delta == 0.0, report) {
+        (true, Report::Gap) => audited.at_least(largest),
+        (true, _) => audited.exact(largest),
+        (false, _) => audited,
     }
+}
+
+/// Answers on a pair, in sensitivities of so many units: "0×5 → 1×4 -1".
+pub fn in_words(pair: &Pair, unit: i64) -> String {
+    let stream = |values: &[i64]| {
+        let runs = values.chunk_by(|one, next| one == next);
+        let run = |run: &[i64]| {
+            let value = run[0] as f64 / unit as f64;
+            if run.len() == 1 { value.to_string() } else { format!("{value}×{}", run.len()) }
+        };
+        runs.map(run).collect::<Vec<_>>().join(" ")
+    };
+    format!("{} → {}", stream(&pair.first), stream(&pair.second))
 }
 
 /// AboveThreshold on U(8, 1): its loss there is 0.98 of its claim, so an auditor that does not see it sees nothing.
@@ -108,7 +129,7 @@ pub fn control() -> Audited {
 pub fn subjects() -> Vec<Audited> {
     let free = |hits| setting(hits, 0.0, StreamKind::Values);
     let monotone = |hits| setting(hits, 0.0, StreamKind::Counts);
-    let approximate = |hits| setting(hits, 1e-6, StreamKind::Values);
+    let approximate = |hits| setting(hits, DELTA, StreamKind::Values);
     let sparse: Make = |setting, _, _| Plan::sparse(setting);
     let numeric: Make = |setting, _, _| Plan::numeric_sparse(setting);
     let gap: Make = |setting, queries, beta| Plan::tight(setting, queries, beta)?.with_gap();

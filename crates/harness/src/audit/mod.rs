@@ -26,12 +26,14 @@
 //!    ratio is largest (Neyman, Pearson 1933); half-lines of released numbers, and of the place of their lowest bit; joint
 //!    quantile bins; and events that the [`Subject`] names. Half of the sample finds and ranks, the other half judges, and
 //!    the most telling event of each kind is kept, on whichever input it is likelier.
-//! 2. **Confirm.** On a fresh sample it counts these events, k₁ of n runs on the input where they should be likelier and k₂
-//!    on the other, and takes the limits of Clopper and Pearson (1934): p₁ is at least p₁L and p₂ at most p₂U. So the loss is at
-//!    least ln((p₁L − δ)/p₂U), the *lower bound*. The mechanism is **caught** if that exceeds its ε: p₁ − e^ε p₂ > δ.
+//! 2. **Confirm.** On a fresh sample it counts these events: k₁ runs on the input where they should be likelier, k₂ on the
+//!    other. There are about n runs on each input, and just how many is a Poisson variable. So k₁ and k₂ are independent Poisson
+//!    variables of means n p₁ and n p₂, and k₁ out of k₁ + k₂ is binomial with success probability
+//!    θ = p₁/(p₁ + p₂). The limit θ_L of Clopper and Pearson (1934) for θ, which is exact, makes ln(θ_L/(1 − θ_L)) a *lower bound* on
+//!    the loss ln(p₁/p₂). For δ > 0 it is ln((p₁L − δ)/p₂U), from their limits for p₁ and p₂ apart. The mechanism is
+//!    **caught** if the lower bound exceeds its ε.
 //!
-//! All limits of an audit hold together but for `alpha`, by Bonferroni over the events kept, both limits of each, and
-//! the looks: a sample grows threefold between looks, so that what is caught is caught early. Nothing is concluded from the
+//! All lower bounds of an audit hold together but for `alpha`, by Bonferroni over the events kept and the looks: a sample grows threefold between looks, so that what is caught is caught early. Nothing is concluded from the
 //! sample that selected.
 //!
 //! Whoever audits many subjects divides alpha among them.
@@ -75,7 +77,7 @@ pub struct Auditor {
 pub struct Report {
     /// What was claimed.
     pub claim: Claim,
-    /// Runs on each input that confirmed.
+    /// Runs on each input that confirmed: the mean of their number.
     pub runs: u64,
     /// Runs on each input that selected.
     pub selecting: u64,
@@ -132,8 +134,8 @@ impl Report {
 }
 
 impl Auditor {
-    /// Audits that accuse a correct mechanism with probability at most `alpha`, confirming in at most `runs` runs on each
-    /// input, after a tenth as many that select.
+    /// Audits that accuse a correct mechanism with probability at most `alpha`, confirming in about `runs` runs on each
+    /// input or fewer, after a tenth as many that select.
     ///
     /// # Panics
     /// If `alpha` is not between 1e-9 and ½ (the exact limits are not computed beyond), or `runs` is 0.
@@ -180,23 +182,27 @@ impl Auditor {
         let (found, grid) = select(subject, &purpose, [generators(0), generators(1)]);
         let events: Vec<Event> = found.iter().map(|found| found.event.clone()).collect();
         let mut counter = Counter::new(subject, &events, &grid);
-        let mut fresh = generators(2);
+        let mut fresh = generators(2).map(|rng| Arrivals { rng, time: 0.0 });
+        // How many runs there were on each side.
+        let mut made = [0, 0];
         let mut transcript = Transcript::default();
         let mut report =
             Report { claim: subject.claim(), runs: 0, selecting: 2 * half, alpha: self.alpha, confirmed: Vec::new() };
         for (runs, share) in looks {
-            for (side, rng) in fresh.iter_mut().enumerate() {
-                for _ in report.runs..runs {
-                    subject.run(side, rng, &mut transcript);
+            for (side, arrivals) in fresh.iter_mut().enumerate() {
+                while arrivals.next_before(runs as f64) {
+                    made[side] += 1;
+                    subject.run(side, &mut arrivals.rng, &mut transcript);
                     counter.add(side, &transcript);
                 }
             }
             report.runs = runs;
-            let alpha_of_limit = self.alpha * share / (2 * found.len()).max(1) as f64;
+            let alpha_of_bound = self.alpha * share / found.len().max(1) as f64;
             let confirm = |(found, counts): (&selection::Found, &[u64; 2])| {
                 let likelier = found.likelier;
-                let counts = [counts[likelier], counts[1 - likelier]];
-                let (bound, most) = bounds(subject.claim(), counts, runs, alpha_of_limit);
+                let [counts, made] = [*counts, made].map(|of| [of[likelier], of[1 - likelier]]);
+                let bound = lower_bound(subject.claim(), counts, made, alpha_of_bound);
+                let most = upper_bound(subject.claim(), counts, made, alpha_of_bound);
                 Confirmed { event: found.event.describe(subject, &grid), likelier, counts, bound, most }
             };
             report.confirmed = found.iter().zip(&counter.counts).map(confirm).collect();
@@ -218,7 +224,9 @@ impl Auditor {
     /// ```
     pub fn least_visible(&self, claim: Claim) -> f64 {
         let share = 1.0 - f64::from(EARLY_LOOKS) * EARLY_SHARE;
-        let is_caught = |count| bounds(claim, [count, 0], self.runs, self.alpha * share / 2.0).0 > claim.epsilon;
+        let alpha = self.alpha * share;
+        let runs = [self.runs; 2];
+        let is_caught = |count| lower_bound(claim, [count, 0], runs, alpha) > claim.epsilon;
         let (mut invisible, mut visible) = (0, self.runs);
         while visible - invisible > 1 {
             let middle = u64::midpoint(invisible, visible);
@@ -228,12 +236,49 @@ impl Auditor {
     }
 }
 
-/// A lower and an upper bound on the loss of an event beyond δ, from its counts in so many runs on each input; each of the
-/// four limits is wrong with probability at most `alpha`.
-fn bounds(claim: Claim, counts: [u64; 2], runs: u64, alpha: f64) -> (f64, f64) {
-    let level = 1.0 - alpha;
-    let loss = |likelier: f64, other: f64| ((likelier - claim.delta).max(0.0) / other).ln().max(0.0);
-    let least = loss(clopper_pearson_lower(counts[0], runs, level), clopper_pearson_upper(counts[1], runs, level));
-    let most = loss(clopper_pearson_upper(counts[0], runs, level), clopper_pearson_lower(counts[1], runs, level));
-    (least, most)
+/// Runs at the times of a Poisson process of rate 1: up to any time there is a Poisson number of them.
+struct Arrivals {
+    rng: TrialRng,
+    time: f64,
+}
+
+impl Arrivals {
+    /// Whether the next run is before `end`. If not, it is looked at again the next time: the process has no memory.
+    fn next_before(&mut self, end: f64) -> bool {
+        // In (0, 1]; the interval is exponential.
+        let uniform = 1.0 - self.rng.random::<f64>();
+        self.time = (self.time - uniform.ln()).min(end);
+        self.time < end
+    }
+}
+
+/// A lower bound on the loss of an event beyond δ, wrong with probability at most `alpha`, 0 if nothing is shown: from its counts on the
+/// likelier input and the other, and the runs there were on each.
+fn lower_bound(claim: Claim, counts: [u64; 2], runs: [u64; 2], alpha: f64) -> f64 {
+    let [likelier, other] = counts;
+    if claim.delta > 0.0 {
+        let level = 1.0 - alpha / 2.0;
+        let least = clopper_pearson_lower(likelier, runs[0], level) - claim.delta;
+        return (least.max(0.0) / clopper_pearson_upper(other, runs[1], level)).ln().max(0.0);
+    }
+    if likelier == 0 {
+        return 0.0;
+    }
+    let share = clopper_pearson_lower(likelier, likelier + other, 1.0 - alpha);
+    (share / (1.0 - share)).ln().max(0.0)
+}
+
+/// An upper bound on the same, as [`lower_bound`].
+fn upper_bound(claim: Claim, counts: [u64; 2], runs: [u64; 2], alpha: f64) -> f64 {
+    let [likelier, other] = counts;
+    if claim.delta > 0.0 {
+        let level = 1.0 - alpha / 2.0;
+        let most = clopper_pearson_upper(likelier, runs[0], level) - claim.delta;
+        return (most.max(0.0) / clopper_pearson_lower(other, runs[1], level)).ln().max(0.0);
+    }
+    if other == 0 {
+        return f64::INFINITY;
+    }
+    let share = clopper_pearson_upper(likelier, likelier + other, 1.0 - alpha);
+    (share / (1.0 - share)).ln().max(0.0)
 }

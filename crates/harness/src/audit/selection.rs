@@ -24,21 +24,22 @@ pub(super) struct Purpose {
 const CAUTION: f64 = 2.0;
 
 impl Purpose {
-    /// The lower bound to expect of an event with these counts in half the sample, −∞ if none, in either direction: the
-    /// better one, and the likelier side.
+    /// The lower bound to expect of an event with these counts in half the sample, and on which side it is likelier. −∞ if
+    /// it is on neither, or so rare that no bound is to be expected.
     fn expected_bound(&self, counts: [u64; 2]) -> (f64, usize) {
+        let likelier = usize::from(counts[0] < counts[1]);
+        if counts[0] == counts[1] {
+            return (f64::NEG_INFINITY, likelier);
+        }
         let (half, confirming) = (self.half as f64, self.confirming as f64);
         let cautious = |count: u64, sign: f64| {
             let count = count as f64 + 0.5;
             ((count + sign * CAUTION * count.sqrt()) / half).clamp(0.0, 1.0)
         };
         let limit = |rate: f64, sign: f64| rate + sign * self.deviations * (rate / confirming).sqrt();
-        let bound = |likelier: usize| {
-            let excess = limit(cautious(counts[likelier], -1.0), -1.0) - self.claim.delta;
-            let other = limit(cautious(counts[1 - likelier], 1.0), 1.0);
-            if excess > 0.0 { (excess / other).ln() } else { f64::NEG_INFINITY }
-        };
-        if bound(0) >= bound(1) { (bound(0), 0) } else { (bound(1), 1) }
+        let excess = limit(cautious(counts[likelier], -1.0), -1.0) - self.claim.delta;
+        let other = limit(cautious(counts[1 - likelier], 1.0), 1.0);
+        (if excess > 0.0 { (excess / other).ln() } else { f64::NEG_INFINITY }, likelier)
     }
 }
 
