@@ -181,3 +181,69 @@ pub fn session(
     };
     answers.iter().map(one).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wrong::flips_in_a_fixed_order;
+
+    /// Noise that tells what was asked for: 1 of any scale.
+    fn one(_: f64) -> i64 {
+        1
+    }
+
+    #[test]
+    fn noise_is_missing_where_it_is_said_to_be() {
+        assert_eq!(noise_only_where_rows_are(&[0, 5], 1.0, &mut one), [0, 6]);
+        assert_eq!(mwem_round(&[5, 6], 0, 1.0, Exact::Selection, &mut one), (1, 7));
+        assert_eq!(mwem_round(&[5, 6], 0, 1.0, Exact::Measurement, &mut one), (1, 6));
+        assert_eq!(nearest_database(&[3, 7], &[vec![10, 0], vec![5, 5], vec![0, 10]]), 1);
+        assert_eq!(alp_rounded_to_nearest(2.0, 3.49, 2, &mut || false), [true, false]);
+        assert_eq!(alp_flipping_zeros_only(1, 2, &mut || true), [true, true]);
+    }
+
+    #[test]
+    fn one_draw_serves_all_counts() {
+        let mut draws = 0;
+        let mut laplace = |_| {
+            draws += 1;
+            draws
+        };
+        assert_eq!(one_draw_for_all(&[0, 5], 1.0, &mut laplace), [1, 6]);
+        assert_eq!(scale_inverted(5, 0.25, &mut |scale| (scale * 4.0) as i64), 6);
+    }
+
+    #[test]
+    fn keys_are_named_by_noisy_or_by_true_counts() {
+        assert_eq!(released_from(3, &[0, 1, 2], 1.0, &mut one), [(2, 3)]);
+        assert_eq!(released_from(i64::MIN, &[0, 1, 2], 1.0, &mut one), [(1, 2), (2, 3)]);
+        assert_eq!(heavy_by_true_count(2, &[0, 1, 2], 1.0, &mut one), [(2, 3)]);
+        assert_eq!(other_totals_refused(&[1, 2], 4, 1.0, &mut one), Err("another number of rows"));
+    }
+
+    /// The law, coin by coin, is the one in closed form.
+    #[test]
+    fn flips_in_order_follow_their_law() {
+        let scores = [3, 5, 4];
+        let law = flips_in_a_fixed_order(&scores, &"2".parse().unwrap());
+        let coins = scores.map(|score: i64| (-(5 - score) as f64 / 2.0).exp());
+        let mut reached = 1.0;
+        for (coin, probability) in coins.into_iter().zip(law) {
+            assert!((reached * coin - probability.lower).abs() < 1e-12);
+            reached *= 1.0 - coin;
+        }
+        // The first two coins show tails only where they can.
+        let mut coin = |below: u64| below == 0;
+        assert_eq!(flips_in_order(&scores, &mut coin), 1);
+    }
+
+    #[test]
+    fn sessions_slip_as_they_are_said_to() {
+        let answers = [9, 9, 9, 0];
+        let (corrected, guess) = (Answer::Data(4), Answer::Guess);
+        let session = |slip| session(&answers, 5, 1.0, slip, &mut one);
+        assert_eq!(session(Slip::OneLate), [corrected, corrected, Answer::Unchecked, Answer::Unchecked]);
+        assert_eq!(session(Slip::Uncharged), [corrected, corrected, corrected, guess]);
+        assert_eq!(session(Slip::StillLooking), [corrected, Answer::Unchecked, Answer::Unchecked, guess]);
+    }
+}

@@ -5,11 +5,13 @@
 //! | [`noise`] | Laplace, Gaussian, private selection, stability threshold, a monitor after its end |
 //! | [`releases`] | histograms, ALP, noise for each query, MWEM, small databases, projections |
 //! | [`sessions`] | sessions of every kind, each question hanging on the answers before it |
+//! | [`registered`] | all that the planner knows, by way of its plans |
 //!
 //! Pairs are chosen so that the loss is near the claim: neighbours at a tie, at a threshold, where a key occurs once or not at
 //! all. Exact losses are of what can be computed by hand or by `tamis_oracle::selection`.
 
 pub mod noise;
+pub mod registered;
 pub mod releases;
 pub mod sessions;
 
@@ -30,6 +32,7 @@ pub fn subjects() -> Vec<Audited> {
     let mut all = noise::subjects();
     all.extend(releases::subjects());
     all.extend(sessions::subjects());
+    all.extend(registered::subjects());
     all
 }
 
@@ -82,12 +85,18 @@ pub fn units(records: f64) -> i64 {
     (records * f64::from(SparseQuery::UNIT)) as i64
 }
 
-/// An event: each of these numbers, by its place, is on the far side of its middle, which of a number that moves by −1 is to move
-/// down. So far a joint event of numbers that all move is found by nobody who does not know how.
-pub fn all_moved(subject: Subject, moved: Vec<(usize, i64)>) -> Subject {
-    subject.event("all numbers that move have moved", move |seen| {
-        moved.iter().all(|&(place, by)| match seen.numbers().get(place) {
-            Some(Number::Integer(number)) => (if by > 0 { *number } else { -number }) >= (by.abs() + 1) / 2,
+/// With the event that every number which moves is where it moves to, or beyond: place, value on the first input, on the second.
+/// Of Laplace noise no event tells more; of many numbers at once it is one that nobody finds who does not know it.
+pub fn all_moved(subject: Subject, moved: Vec<(usize, i64, i64)>) -> Subject {
+    subject.event("every number has moved", move |seen| {
+        moved.iter().all(|&(place, first, second)| match seen.numbers().get(place) {
+            Some(Number::Integer(number)) => {
+                if first < second {
+                    *number >= second
+                } else {
+                    *number <= second
+                }
+            }
             _ => false,
         })
     })

@@ -45,8 +45,7 @@ fn laplace_vector() -> Audited {
         Subject::new("Laplace, two counts", "1, 0 | 0, 1", Claim::pure(1.0), counts, move |counts, rng, seen| {
             mechanism.release_all(counts, rng).into_iter().for_each(|count| seen.integer(count));
         });
-    // From 1, 0 to 0, 1: down from 0 at most, up from 1 on.
-    Audited::right(all_moved(subject, vec![(0, -1), (1, 1)]), 300).exact(|| 1.0)
+    Audited::right(all_moved(subject, vec![(0, 1, 0), (1, 0, 1)]), 300).exact(|| 1.0)
 }
 
 /// Where sums no longer fit: half of the noise ends at the largest integer.

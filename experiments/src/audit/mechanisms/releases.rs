@@ -108,20 +108,26 @@ fn write_counts(counts: &[(Fingerprint, i64)], seen: &mut Transcript) {
 type MakePerQuery =
     fn(&tamis::noise::Budget, Neighbours, u32, Queries) -> Result<PerQueryPlan, tamis::baselines::BaselineError>;
 
-/// Three lists, and a record that is on all; a fourth is refused.
+/// Three lists, and a record that is on all; a fourth is refused. Of Gaussian noise the sum tells most.
 fn per_query(name: &str, make: MakePerQuery, delta: f64) -> Audited {
     let queries = Queries::new(3).expect("positive");
     let plan = make(&budget(1.0, delta), Neighbours::AddRemove, 1, queries).expect("noise for three answers");
     let (three, four) = ([[1, 2], [1, 3], [1, 4]].map(|keys| list(&keys)), [[1, 5]; 4].map(|keys| list(&keys)));
     let data = [table(&[(1, 3)]), table(&[(1, 4)])];
     let pair = "a record that all lists name";
+    let is_gaussian = delta > 0.0;
     let subject = Subject::new(name, pair, claim(plan.cost()), data, move |data, rng, seen| {
         for lists in [&four[..], &three] {
-            let answers = or_refused(plan.release(lists, data, rng), seen);
-            answers.into_iter().flatten().for_each(|answer| seen.integer(units(answer.value)));
+            let Some(answers) = or_refused(plan.release(lists, data, rng), seen) else { continue };
+            let answers = answers.into_iter().map(|answer| units(answer.value));
+            if is_gaussian { seen.integer(answers.sum()) } else { answers.for_each(|answer| seen.integer(answer)) }
         }
     });
-    Audited::right(all_moved(subject, (0..3).map(|place| (place, 7 * units(1.0))).collect()), 1_000)
+    if is_gaussian {
+        return Audited::right(subject, 1_000);
+    }
+    let moved = (0..3).map(|place| (place, units(3.0), units(4.0))).collect();
+    Audited::right(all_moved(subject, moved), 1_000).exact(|| 1.0)
 }
 
 /// A table of at most some ten levels: what is seen are the estimates of the key that differs and of one that does not occur.
@@ -225,31 +231,34 @@ fn projections() -> Vec<Audited> {
     ]
 }
 
-/// The sums of four rows; of more, the one sum that tells most of key 0, with its column for weights.
+/// All rows less those of the first table; of Gaussian noise, the one sum of them that tells most. Then the heavy keys.
 fn projection(pair: &str, builder: Builder, data: [Histogram; 2]) -> Audited {
     let plan = builder.build().expect("a small release");
     let family = SignFamily::new(plan.shape(), SEED);
-    let column = family.column(Fingerprint::raw(0));
-    let is_few = family.width() <= 4;
-    let (rows, apart) = (plan.rows_per_unit(), if plan.heavy().is_some() { ", heavy keys apart" } else { "" });
-    let name = format!("projection, {} signs a key, {:?}, L = {rows}{apart}", column.len(), plan.noise().kind());
-    // How far apart the sketches are.
-    let sums = [0, 1].map(|side| Sketch::of(&family, &data[side]).expect("few rows").counters().to_vec());
-    let moved = sums[1].iter().zip(&sums[0]).map(|(second, first)| second - first).enumerate();
-    let mut moved: Vec<_> = moved.filter(|(_, by)| *by != 0).collect();
+    let is_laplace = plan.noise().kind() == NoiseKind::Laplace;
+    let (signs, rows) = (plan.shape().nonzeros(), plan.rows_per_unit());
+    let apart = if plan.heavy().is_some() { ", heavy keys apart" } else { "" };
+    let name = format!("projection, {signs} signs a key, {:?}, L = {rows}{apart}", plan.noise().kind());
+    let [first, second] = [0, 1].map(|side| Sketch::of(&family, &data[side]).expect("few rows").counters().to_vec());
+    let shift: Vec<i64> = second.iter().zip(&first).map(|(second, first)| second - first).collect();
+    let mut moved: Vec<_> = shift.iter().enumerate().map(|(row, &shift)| (row, 0, shift)).collect();
+    moved.retain(|(_, _, shift)| *shift != 0);
+    if !is_laplace {
+        moved = vec![(0, 0, shift.iter().map(|shift| shift * shift).sum())];
+    }
     if plan.heavy().is_some() && data.iter().all(|table| table.count(Fingerprint::raw(0)) > 0) {
         // That it is named at all: counts below the threshold are not.
-        moved.push((family.width(), 1));
+        moved.push((if is_laplace { family.width() } else { 1 }, 0, 1));
     }
     let subject = Subject::new(name, pair, claim(&plan.cost()), data, move |data, rng, seen| {
         let Some(released) = or_refused(plan.release_with(&family, data, rng), seen) else { return };
-        if is_few {
-            let of_first = released.values().iter().zip(&sums[0]);
-            of_first.for_each(|(value, first)| seen.integer(value - first));
+        let sums = released.values().iter().zip(&first).map(|(value, first)| value - first);
+        if is_laplace {
+            sums.for_each(|sum| seen.integer(sum));
         } else {
-            seen.integer(column.iter().map(|&(row, sign)| sign * released.values()[row]).sum());
+            seen.integer(sums.zip(&shift).map(|(sum, shift)| sum * shift).sum());
         }
         write_counts(released.heavy(), seen);
     });
-    if is_few { Audited::right(all_moved(subject, moved), 5_000) } else { Audited::right(subject, 2_000) }
+    Audited::right(all_moved(subject, moved), 5_000)
 }
