@@ -209,6 +209,11 @@ fn sweep(size: Size) -> Vec<Case> {
     all.extend(wrong_sparse_vector::subjects());
     all.extend(wrong_mechanisms::subjects());
     all.extend(published::subjects());
+    cases(all, size)
+}
+
+/// The rows of these subjects, the first being the control.
+fn cases(all: Vec<Audited>, size: Size) -> Vec<Case> {
     let others = all.len() - 1;
     let case = |(index, audited): (usize, Audited)| {
         // Half of what may go wrong is the control's: whether the auditor sees must not hang on how many are audited.
@@ -306,4 +311,92 @@ fn sight(table: &Table) -> Finding {
     let sees = bound >= SIGHT * epsilon;
     let word = if sees { "sees" } else { "is blind: it sees" };
     Finding::require(sees, format!("it {word} {bound} of the control's {}", control.number("exact")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamis_harness::{Options, Runnable, Verdict};
+
+    /// A bit told truly with probability ¾, so that the loss is ln 3 = 1.0986.
+    fn response(claim: f64) -> Subject {
+        let name = format!("bit that claims {claim}");
+        Subject::new(name, "0 → 1", Claim::pure(claim), [false, true], |bit: &bool, rng, seen| {
+            let told = if rand::RngExt::random_bool(rng, 0.75) { *bit } else { !*bit };
+            seen.mark(if told { "1" } else { "0" });
+        })
+    }
+
+    /// What is right, wrong, falsely called right, and falsely called wrong. Cheap: at most 40 000 runs.
+    fn small(size: Size) -> Vec<Case> {
+        let costly = 300_000_000 / 40_000;
+        let all = vec![
+            Audited::right(response(1.0987), costly),
+            Audited::right(response(1.5), costly),
+            Audited::wrong(response(0.8), costly),
+            Audited::right(response(0.9), costly).exact(|| 0.7),
+        ];
+        let mut cases = cases(all, size);
+        cases[0].auditor = Auditor::new(ALPHA, 40_000);
+        cases
+    }
+
+    fn blind(size: Size) -> Vec<Case> {
+        let mut cases = small(size);
+        cases[0].auditor = Auditor::new(ALPHA, 300);
+        cases.truncate(2);
+        cases
+    }
+
+    fn run(sweep: fn(Size) -> Vec<Case>) -> (tempfile::TempDir, tamis_harness::Outcome) {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { out: folder.path().into(), quiet: true, ..Options::default() };
+        let outcome = experiment_on(sweep).run(&options).unwrap();
+        (folder, outcome)
+    }
+
+    /// A claim that is false, and arithmetic that is: both are named, and nothing else is.
+    #[test]
+    fn a_falsified_claim_is_named() {
+        let (_, outcome) = run(small);
+        assert_eq!(outcome.verdict(), Verdict::Fails);
+        let failing: Vec<String> = outcome.findings().into_iter().filter(|line| line.contains("fails")).collect();
+        assert_eq!(failing.len(), 2, "{failing:?}");
+        assert!(failing.iter().all(|line| line.contains("bit that claims 0.9")), "{failing:?}");
+    }
+
+    #[test]
+    fn blindness_fails() {
+        let (_, outcome) = run(blind);
+        let failing: Vec<String> = outcome.findings().into_iter().filter(|line| line.contains("fails")).collect();
+        assert!(matches!(failing.as_slice(), [line] if line.contains("it is blind")), "{failing:?}");
+    }
+
+    #[test]
+    fn counterexamples_are_found_again_and_forged_ones_are_not() {
+        let (folder, _) = run(small);
+        let file = folder.path().join("audit/counterexamples.json");
+        let again = replay::replay(&file, small).unwrap();
+        // The wrong one, and the one that is falsely called right.
+        assert_eq!(again.len(), 2);
+        assert!(again.iter().all(|(_, differences)| differences.is_empty()), "{again:?}");
+
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text.replacen("\"k₁\": \"", "\"k₁\": \"1", 1)).unwrap();
+        let forged = replay::replay(&file, small).unwrap();
+        assert!(matches!(forged[0].1.as_slice(), [difference] if difference.starts_with("k₁ was ")), "{forged:?}");
+        std::fs::write(&file, text.replacen("claims 0.8", "claims 7", 1)).unwrap();
+        assert!(replay::replay(&file, small).is_err());
+        std::fs::write(&file, "{}").unwrap();
+        assert!(replay::replay(&file, small).unwrap_err().to_string().contains("counterexamples"));
+    }
+
+    /// Rows are told apart by mechanism and pair when they are run again.
+    #[test]
+    fn no_two_rows_are_alike() {
+        let all = sweep(Size::Quick);
+        let names: std::collections::HashSet<(&str, &str)> =
+            all.iter().map(|case| (case.audited.subject.name(), case.audited.subject.pair())).collect();
+        assert_eq!(names.len(), all.len());
+    }
 }

@@ -10,5 +10,6 @@ fn main() -> std::process::ExitCode {
         Box::new(tamis_experiments::projection_independence::experiment()),
         Box::new(tamis_experiments::conjunctions::experiment()),
         Box::new(tamis_experiments::composition::experiment()),
+        Box::new(tamis_experiments::audit::experiment()),
     ])
 }

@@ -282,3 +282,76 @@ fn upper_bound(claim: Claim, counts: [u64; 2], runs: [u64; 2], alpha: f64) -> f6
     let share = clopper_pearson_upper(likelier, likelier + other, 1.0 - alpha);
     (share / (1.0 - share)).ln().max(0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamis_oracle::statistics::ChiSquare;
+
+    /// P(Poisson(mean) = k), k up to where nothing is left: slow and obvious.
+    fn poisson(mean: f64) -> Vec<f64> {
+        let terms = (mean + 20.0 * mean.sqrt() + 20.0) as usize;
+        (0..terms)
+            .scan((-mean).exp(), |term, k| {
+                let now = *term;
+                *term *= mean / (k + 1) as f64;
+                Some(now)
+            })
+            .collect()
+    }
+
+    /// The probability that a bound is wrong, by summation over all counts.
+    fn is_wrong(means: [f64; 2], wrong: impl Fn([u64; 2]) -> bool) -> f64 {
+        let [first, second] = means.map(poisson);
+        let all =
+            first.iter().enumerate().flat_map(|(k, p)| second.iter().enumerate().map(move |(l, q)| ([k, l], p * q)));
+        all.filter(|(counts, _)| wrong(counts.map(|count| count as u64))).map(|(_, p)| p).sum()
+    }
+
+    #[test]
+    fn bounds_are_wrong_no_more_often_than_alpha() {
+        let claim = Claim::pure(1.0);
+        for (means, alpha) in [([30.0, 10.0], 0.01), ([12.0, 12.0], 0.05), ([60.0, 8.0], 0.001)] {
+            let loss = f64::ln(means[0] / means[1]);
+            let below = is_wrong(means, |counts| lower_bound(claim, counts, [0, 0], alpha) > loss.max(0.0));
+            assert!((alpha / 5.0..=alpha).contains(&below), "{means:?} at {alpha}: {below}");
+            let above = is_wrong(means, |counts| upper_bound(claim, counts, [0, 0], alpha) < loss);
+            assert!(above <= alpha, "{means:?} at {alpha}: {above}");
+        }
+        // With δ from a hundred runs each: a loss of ln((0.4 − 0.1)/0.1). Counts that are nearly Poisson have larger
+        // variance than binomial ones, and are a harder test.
+        let claim = Claim::approximate(1.0, 0.1);
+        let below = is_wrong([40.0, 10.0], |counts| {
+            counts[0] <= 100 && counts[1] <= 100 && lower_bound(claim, counts, [100, 100], 0.01) > 3_f64.ln()
+        });
+        assert!(below <= 0.01, "{below}");
+    }
+
+    #[test]
+    fn nothing_seen_shows_nothing() {
+        for claim in [Claim::pure(1.0), Claim::approximate(1.0, 0.1)] {
+            assert_eq!(lower_bound(claim, [0, 0], [0, 0], 0.01), 0.0);
+            assert_eq!(lower_bound(claim, [0, 9], [10, 10], 0.01), 0.0);
+            assert!(lower_bound(claim, [1_000, 0], [1_000, 1_000], 0.01) > 4.0);
+            assert_eq!(upper_bound(claim, [10, 0], [10, 10], 0.01), f64::INFINITY);
+        }
+    }
+
+    /// Arrivals in windows of mean 12, looked at twice on the way: Poisson. False alarm 1e-6; the same test rejects windows with a
+    /// fixed number of runs but for one coin.
+    #[test]
+    fn the_number_of_runs_is_poisson() {
+        let law: Vec<f64> = poisson(12.0).into_iter().take(40).collect();
+        let mut arrivals = Arrivals { rng: TrialRng::seed_from_u64(1), time: 0.0 };
+        let mut counts = vec![0; law.len()];
+        for window in 0..5_000 {
+            let start = 12.0 * f64::from(window);
+            let mut up_to = |end: f64| std::iter::from_fn(|| arrivals.next_before(start + end).then_some(())).count();
+            counts[up_to(1.0) + up_to(5.0) + up_to(12.0)] += 1;
+        }
+        assert!(ChiSquare::new(&counts, &law, 10.0).accepts(1e-6), "{counts:?}");
+        let mut fixed = vec![0; law.len()];
+        (fixed[11], fixed[12]) = (2_500, 2_500);
+        assert!(!ChiSquare::new(&fixed, &law, 10.0).accepts(1e-6));
+    }
+}

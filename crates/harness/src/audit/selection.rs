@@ -24,9 +24,9 @@ pub(super) struct Purpose {
 const CAUTION: f64 = 2.0;
 
 impl Purpose {
-    /// The lower bound to expect of an event with these counts in half the sample, and on which side it is likelier. −∞ if
-    /// it is on neither, or so rare that no bound is to be expected.
-    fn expected_bound(&self, counts: [u64; 2]) -> (f64, usize) {
+    /// What to expect of an event with these counts in half the sample, and on which side it is likelier: for δ = 0 the
+    /// lower bound, else by how much p₁ − e^ε p₂ exceeds δ. −∞ if it is likelier on neither.
+    fn expectation(&self, counts: [u64; 2]) -> (f64, usize) {
         let likelier = usize::from(counts[0] < counts[1]);
         if counts[0] == counts[1] {
             return (f64::NEG_INFINITY, likelier);
@@ -37,9 +37,10 @@ impl Purpose {
             ((count + sign * CAUTION * count.sqrt()) / half).clamp(0.0, 1.0)
         };
         let limit = |rate: f64, sign: f64| rate + sign * self.deviations * (rate / confirming).sqrt();
-        let excess = limit(cautious(counts[likelier], -1.0), -1.0) - self.claim.delta;
-        let other = limit(cautious(counts[1 - likelier], 1.0), 1.0);
-        (if excess > 0.0 { (excess / other).ln() } else { f64::NEG_INFINITY }, likelier)
+        let first = limit(cautious(counts[likelier], -1.0), -1.0).max(0.0);
+        let second = limit(cautious(counts[1 - likelier], 1.0), 1.0);
+        let Claim { epsilon, delta } = self.claim;
+        (if delta > 0.0 { first - epsilon.exp() * second - delta } else { (first / second).ln() }, likelier)
     }
 }
 
@@ -177,19 +178,19 @@ impl Tally {
             }
         }
         best.extend(best_half_line(&self.lines, purpose));
-        let own = self.own.iter().map(|&counts| purpose.expected_bound(counts)).enumerate();
+        let own = self.own.iter().map(|&counts| purpose.expectation(counts)).enumerate();
         best.extend(largest(own).map(|(index, likelier)| Found { event: Event::Own(index), likelier }));
         (best, self.grid)
     }
 }
 
-/// Which of the candidates has the largest expected bound, and its likelier side; none if no bound is to be expected.
+/// Of which of the candidates most is to be expected, and its likelier side; none if all are as likely on both.
 fn largest<T>(candidates: impl Iterator<Item = (T, (f64, usize))>) -> Option<(T, usize)> {
     let mut best = None;
     let mut most = f64::NEG_INFINITY;
-    for (candidate, (bound, likelier)) in candidates {
-        if bound > most {
-            (best, most) = (Some((candidate, likelier)), bound);
+    for (candidate, (expected, likelier)) in candidates {
+        if expected > most {
+            (best, most) = (Some((candidate, likelier)), expected);
         }
     }
     best
@@ -204,12 +205,12 @@ fn best_of_view(view: View, counts: HashMap<Key, Counts>, purpose: &Purpose) -> 
     ranking.sort_by(|(key, counts), (other, others)| {
         ratio(others[0]).total_cmp(&ratio(counts[0])).then_with(|| key.cmp(other))
     });
-    let single = largest(ranking.iter().map(|(key, counts)| (key, purpose.expected_bound(counts[1]))));
+    let single = largest(ranking.iter().map(|(key, counts)| (key, purpose.expectation(counts[1]))));
     let unions = |keys: &mut dyn Iterator<Item = &(Key, Counts)>| {
         let mut sum = [0, 0];
         let prefixes = keys.map(|(_, counts)| {
             sum = [0, 1].map(|side| sum[side] + counts[1][side]);
-            purpose.expected_bound(sum)
+            purpose.expectation(sum)
         });
         // A union of one is a single key, one of all is nothing.
         largest(prefixes.enumerate().skip(1)).map(|(last, likelier)| (last + 1, likelier))
@@ -230,7 +231,7 @@ fn best_half_line(lines: &HashMap<Key, Vec<Line>>, purpose: &Purpose) -> Option<
     shapes.sort();
     let candidates = shapes.into_iter().flat_map(|shape| lines[shape].iter().map(move |line| (shape, line)));
     let half_lines = candidates.flat_map(|(shape, line)| {
-        line.half_lines().map(move |(low, high, counts)| ((shape, line, low, high), purpose.expected_bound(counts)))
+        line.half_lines().map(move |(low, high, counts)| ((shape, line, low, high), purpose.expectation(counts)))
     });
     let ((shape, line, low, high), likelier) = largest(half_lines)?;
     let event = Event::HalfLine { shape: shape.clone(), place: line.place, feature: line.feature, low, high };

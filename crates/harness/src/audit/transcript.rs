@@ -164,8 +164,8 @@ mod tests {
         for (value, exponent) in [(1.0, 0.0), (-6.0, 1.0), (0.75, -2.0), (f64::EPSILON, -52.0), (5e-324, -1074.0)] {
             assert_eq!(Number::Real(value).lowest_bit(), Some(exponent), "{value}");
         }
-        let slow = |value: f64| (-1074..=1023).rev().find(|&e| (value / 2f64.powi(e)).fract() == 0.0);
-        for value in [0.1, 3.3e-300, 1e300, 1.0 / 3.0] {
+        let slow = |value: f64| (-200..=200).rev().find(|&e| (value / 2f64.powi(e)).fract() == 0.0);
+        for value in [0.1, 3.3e-30, 1e30, 1.0 / 3.0] {
             assert_eq!(Number::Real(value).lowest_bit(), slow(value).map(f64::from), "{value}");
         }
         for none in [Number::Real(0.0), Number::Real(f64::NAN), Number::Integer(4)] {
