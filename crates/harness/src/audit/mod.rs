@@ -53,8 +53,10 @@ use crate::TrialRng;
 use event::{Counter, Event};
 use selection::{Purpose, select};
 
-/// Runs for selecting are this share of those for confirming.
+/// One run selects for so many that confirm, …
 const SELECTING: u64 = 10;
+/// … and no more than this: they are held in memory.
+const MOST_SELECTING: u64 = 200_000;
 /// A sample grows by this factor between two looks, …
 const GROWTH: u64 = 3;
 /// … and there are so many before the last, …
@@ -135,7 +137,7 @@ impl Report {
 
 impl Auditor {
     /// Audits that accuse a correct mechanism with probability at most `alpha`, confirming in about `runs` runs on each
-    /// input or fewer, after a tenth as many that select.
+    /// input or fewer, after a tenth as many that select, but no more than 200 000.
     ///
     /// # Panics
     /// If `alpha` is not between 1e-9 and ½ (the exact limits are not computed beyond), or `runs` is 0.
@@ -171,7 +173,7 @@ impl Auditor {
                 generator
             })
         };
-        let half = (self.runs / SELECTING / 2).max(1);
+        let half = ((self.runs / SELECTING).min(MOST_SELECTING) / 2).max(1);
         let purpose = Purpose {
             claim: subject.claim(),
             half,

@@ -262,3 +262,96 @@ fn quantiles(mut values: Vec<f64>, parts: usize) -> Vec<f64> {
     edges.dedup();
     edges
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::event::Counter;
+    use rand::{RngExt, SeedableRng};
+
+    /// ⊤ or ⊥, then up to two numbers, one of them with a lowest bit.
+    fn subject() -> Subject {
+        Subject::new("mixed", "0 → 2", Claim::pure(0.1), [0, 2], |&moved, rng, seen| {
+            seen.mark(if rng.random_bool(0.3) { "⊤" } else { "⊥" });
+            for place in 0..rng.random_range(0..3) {
+                let noisy: i64 = moved + rng.random_range(-3..=3);
+                if place == 0 { seen.integer(noisy) } else { seen.real(noisy as f64 / 4.0) }
+            }
+        })
+        .event("⊤", |seen| seen.items().next() == Some("⊤"))
+    }
+
+    fn found() -> (Vec<Found>, Grid) {
+        let purpose = Purpose { claim: Claim::pure(0.1), half: 3_000, confirming: 60_000, deviations: 5.0 };
+        let generators = [[1, 2], [3, 4]].map(|half| half.map(TrialRng::seed_from_u64));
+        select(&subject(), &purpose, generators)
+    }
+
+    /// Whether a transcript is in an event: from the definition, without a map.
+    fn is_in(event: &Event, grid: &Grid, seen: &Transcript) -> bool {
+        let shape: Vec<&str> = seen.items().collect();
+        let slow_bin = |edges: &[f64], value: f64| edges.iter().filter(|&&edge| value > edge).count();
+        match event {
+            Event::Union { view: View::Whole, keys } => keys.iter().any(|key| Transcript::read_whole(key) == *seen),
+            Event::Union { view: View::Shape, keys } => {
+                keys.iter().any(|key| **key == *(shape.join("\u{1f}") + "\u{1f}").as_bytes())
+            }
+            Event::Union { view: View::Cell, keys } => keys.iter().any(|key| {
+                let Some((shape, edges)) = grid.shapes.iter().find(|(shape, _)| ***shape == *seen.shape()) else {
+                    return false;
+                };
+                let bins =
+                    edges.iter().zip(seen.numbers()).map(|(edges, number)| slow_bin(edges, number.value()) as u8);
+                key.iter().copied().eq(shape.iter().copied().chain(bins))
+            }),
+            Event::HalfLine { shape, place, feature, low, high } => {
+                let value = feature.of(seen.numbers(), *place);
+                **shape == *seen.shape() && value.is_some_and(|value| *low < value && value <= *high)
+            }
+            Event::Own(_) => seen.items().next() == Some("⊤"),
+        }
+    }
+
+    #[test]
+    fn every_kind_of_event_is_found_and_counted_as_it_is_defined() {
+        let (found, grid) = found();
+        let (events, subject): (Vec<Event>, Subject) =
+            (found.into_iter().map(|found| found.event).collect(), subject());
+        let kinds = [
+            events.iter().filter(|event| matches!(event, Event::Union { view: View::Whole, .. })).count(),
+            events.iter().filter(|event| matches!(event, Event::Union { view: View::Shape, .. })).count(),
+            events.iter().filter(|event| matches!(event, Event::Union { view: View::Cell, .. })).count(),
+            events.iter().filter(|event| matches!(event, Event::HalfLine { .. })).count(),
+            events.iter().filter(|event| matches!(event, Event::Own(_))).count(),
+        ];
+        assert!(kinds.iter().all(|&kind| kind > 0), "{kinds:?}");
+        let mut counter = Counter::new(&subject, &events, &grid);
+        let mut slow = vec![[0; 2]; events.len()];
+        let (mut rng, mut seen) = (TrialRng::seed_from_u64(5), Transcript::default());
+        for side in [0, 1].into_iter().cycle().take(2_000) {
+            subject.run(side, &mut rng, &mut seen);
+            counter.add(side, &seen);
+            slow.iter_mut()
+                .zip(&events)
+                .for_each(|(count, event)| count[side] += u64::from(is_in(event, &grid, &seen)));
+        }
+        assert_eq!(counter.counts, slow);
+    }
+
+    #[test]
+    fn every_event_has_a_name() {
+        let (found, grid) = found();
+        for Found { event, .. } in found {
+            let name = event.describe(&subject(), &grid);
+            assert!(!name.is_empty() && !name.contains('\u{1f}'), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn quantiles_cut_into_equal_parts() {
+        let values: Vec<f64> = (0..100).rev().map(f64::from).collect();
+        assert_eq!(quantiles(values, 4), [25.0, 50.0, 75.0]);
+        assert_eq!(quantiles(vec![1.0; 50], 4), [1.0]);
+        assert!(quantiles(vec![f64::NAN], 4).is_empty() && quantiles(Vec::new(), 64).is_empty());
+    }
+}
