@@ -75,29 +75,30 @@ fn integers(released: Vec<i64>, seen: &mut Transcript) {
 }
 
 fn noise() -> Vec<Audited> {
-    let inverted = Subject::new("scale inverted", "0 | 1", Claim::pure(0.5), [0, 1], {
+    let inverted = Subject::new("scale inverted", "0 → 1", Claim::pure(0.5), [0, 1], {
         let laws = Laws::new(&[0.5]);
         move |&count, rng, seen| seen.integer(wrong::scale_inverted(count, 0.5, &mut laws.with(rng)))
     });
-    let floats = Subject::new("Laplace noise in floats", "0 | 1", Claim::pure(1.0), [0.0, 1.0], |&count, rng, seen| {
-        seen.real(wrong::in_floats(count, 1.0, rng));
-    });
+    let floats =
+        Subject::new("Laplace noise in floats", "0 → 1", Claim::pure(1.0), [0.0, 1.0], |&count, rng, seen| {
+            seen.real(wrong::in_floats(count, 1.0, rng));
+        });
     vec![
         Audited::wrong(inverted, NANOSECONDS).exact(|| 2.0),
         Audited::wrong(floats, NANOSECONDS),
         with_laplace(
             "one draw for all counts",
-            "0, 0 | 1, 0",
+            "0, 0 → 1, 0",
             [[0, 0], [1, 0]],
             &[1.0],
             |counts, mut laplace, seen| {
                 integers(wrong::one_draw_for_all(counts, 1.0, &mut laplace), seen);
             },
         ),
-        with_laplace("noise only where rows are", "0 | 1", [[0], [1]], &[1.0], |counts, mut laplace, seen| {
+        with_laplace("noise only where rows are", "0 → 1", [[0], [1]], &[1.0], |counts, mut laplace, seen| {
             integers(wrong::noise_only_where_rows_are(counts, 1.0, &mut laplace), seen);
         }),
-        with_laplace("other totals refused", "5 | 6", [[5], [6]], &[1.0], |counts, mut laplace, seen| {
+        with_laplace("other totals refused", "5 → 6", [[5], [6]], &[1.0], |counts, mut laplace, seen| {
             match wrong::other_totals_refused(counts, 5, 1.0, &mut laplace) {
                 Ok(released) => integers(released, seen),
                 Err(refusal) => seen.label(refusal),
@@ -109,7 +110,7 @@ fn noise() -> Vec<Audited> {
 fn selections() -> Vec<Audited> {
     let flips = Subject::new(
         "permute-and-flip without the permutation",
-        "a tie | the second is ahead",
+        "a tie → the second is ahead",
         Claim::pure(1.0),
         [[0, 0], [-1, 1]],
         |scores, rng, seen| {
@@ -147,7 +148,7 @@ fn keys_that_occur() -> Vec<Audited> {
     };
     let true_counts = Subject::new(
         "heavy keys chosen by true counts",
-        "a key below the threshold | at it",
+        "a key below the threshold → at it",
         claim(&approximate),
         [[threshold - 1], [threshold]],
         {
@@ -180,7 +181,7 @@ fn releases() -> Vec<Audited> {
     let step = 6.0 / 1_f64.exp_m1();
     let rounded = Subject::new(
         "ALP rounded to the nearest level",
-        "1 | 2 records",
+        "1 → 2 records",
         Claim::pure(1.0),
         [1.0, 2.0],
         move |&count, rng, seen| {
@@ -189,7 +190,7 @@ fn releases() -> Vec<Audited> {
     );
     let zeros = Subject::new(
         "ALP that flips zeros only",
-        "no level | one",
+        "no level → one",
         Claim::pure(1.0),
         [0, 1],
         move |&level, rng, seen| bits(wrong::alp_flipping_zeros_only(level, 4, &mut || rng.random_bool(0.125)), seen),
@@ -207,12 +208,12 @@ fn releases() -> Vec<Audited> {
     vec![
         Audited::wrong(rounded, NANOSECONDS).exact(|| 7_f64.ln()),
         Audited::wrong(zeros, NANOSECONDS).exact(|| f64::INFINITY),
-        mwem("MWEM that selects without noise", "5, 6 | 6, 5", Exact::Selection, [[5, 6], [6, 5]]),
-        mwem("MWEM that measures without noise", "5, 6 | 5, 7", Exact::Measurement, [[5, 6], [5, 7]]),
+        mwem("MWEM that selects without noise", "5, 6 → 6, 5", Exact::Selection, [[5, 6], [6, 5]]),
+        mwem("MWEM that measures without noise", "5, 6 → 5, 7", Exact::Measurement, [[5, 6], [5, 7]]),
         Audited::wrong(nearest, NANOSECONDS).exact(|| f64::INFINITY),
         with_laplace(
             "projection with noise for one of four signs",
-            "no record | one",
+            "no record → one",
             [vec![0; 4], sketch],
             &[1.0],
             |sketch, mut laplace, seen| {
@@ -247,7 +248,7 @@ fn session(slip: Slip) -> Audited {
         Slip::Uncharged => ("session that charges nothing", "U(4, 4)", pair(4, 4)),
         Slip::StillLooking => (
             "session that looks after its end",
-            "a correction, then below the threshold | at it",
+            "a correction, then below the threshold → at it",
             [-1, 0].map(|last| vec![1_000 * UNIT, threshold + last]),
         ),
     };
@@ -306,7 +307,7 @@ fn half_of_sigma() -> Audited {
     let budget = budget(1.0, DELTA);
     let mechanism = GaussianMechanism::new(NonZeroU128::new(100).expect("positive"), &budget).expect("a small σ");
     let subject =
-        Subject::new("Gaussian with half of σ", "0 | 20", claim(&budget), [0, 20], move |&answer, rng, seen| {
+        Subject::new("Gaussian with half of σ", "0 → 20", claim(&budget), [0, 20], move |&answer, rng, seen| {
             seen.integer(mechanism.release(answer, rng));
         });
     Audited::wrong(subject, NANOSECONDS)

@@ -31,7 +31,7 @@ pub fn subjects() -> Vec<Audited> {
 
 fn laplace() -> Audited {
     let mechanism = LaplaceMechanism::new(Sensitivity::ONE, &epsilon(1.0)).expect("a scale of 1");
-    let subject = Subject::new("Laplace", "0 | 1", Claim::pure(1.0), [0, 1], move |&answer, rng, seen| {
+    let subject = Subject::new("Laplace", "0 → 1", Claim::pure(1.0), [0, 1], move |&answer, rng, seen| {
         seen.integer(mechanism.release(answer, rng));
     });
     Audited::right(subject, 150).exact(|| 1.0)
@@ -42,7 +42,7 @@ fn laplace_vector() -> Audited {
     let mechanism = LaplaceMechanism::new(Sensitivity::new(2).expect("positive"), &epsilon(1.0)).expect("a scale of 2");
     let counts = [vec![1, 0], vec![0, 1]];
     let subject =
-        Subject::new("Laplace, two counts", "1, 0 | 0, 1", Claim::pure(1.0), counts, move |counts, rng, seen| {
+        Subject::new("Laplace, two counts", "1, 0 → 0, 1", Claim::pure(1.0), counts, move |counts, rng, seen| {
             mechanism.release_all(counts, rng).into_iter().for_each(|count| seen.integer(count));
         });
     Audited::right(all_moved(subject, vec![(0, 1, 0), (1, 0, 1)]), 300).exact(|| 1.0)

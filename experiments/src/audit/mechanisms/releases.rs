@@ -23,7 +23,7 @@ pub fn subjects() -> Vec<Audited> {
         mwem("one record takes another key", Neighbours::Substitute, 1, [&[(0, 5), (1, 6)], &[(0, 4), (1, 7)]])
             .exact(|| 1.0),
         mwem("one record takes another key", Neighbours::Substitute, 2, [&[(0, 5), (1, 6)], &[(0, 4), (1, 7)]]),
-        small_database("no records | one", Neighbours::AddRemove, [&[], &[(1, 1)]]),
+        small_database("no records → one", Neighbours::AddRemove, [&[], &[(1, 1)]]),
         small_database("one record takes another key", Neighbours::Substitute, [&[(1, 11)], &[(0, 1), (1, 10)]]),
     ]);
     all.extend(projections());
@@ -61,8 +61,8 @@ fn histograms() -> Vec<Audited> {
             [table(&[(1, 1)]), table(&[(1, 1), (9, 1)])],
         )
         .exact(|| 0.0),
-        perturbed("perturbed histogram, Gaussian", "no record | one", gaussian, [table(&[]), table(&[(1, 1)])]),
-        stable("no record | one", stability(1), [table(&[]), table(&[(1, 1)])]),
+        perturbed("perturbed histogram, Gaussian", "no record → one", gaussian, [table(&[]), table(&[(1, 1)])]),
+        stable("no record → one", stability(1), [table(&[]), table(&[(1, 1)])]),
         stable(
             "a person with three rows of two keys, one of them new",
             stability(3),
@@ -206,7 +206,7 @@ fn projections() -> Vec<Audited> {
     let dense = dense.dense().width(64).noise(NoiseKind::Gaussian).heavy(HeavyKeys::Off);
     let others = [(1, 2)];
     vec![
-        projection("no record | one", laplace(Neighbours::AddRemove, 1), [table(&[]), table(&[(0, 1)])]).exact(|| 1.0),
+        projection("no record → one", laplace(Neighbours::AddRemove, 1), [table(&[]), table(&[(0, 1)])]).exact(|| 1.0),
         projection(
             "keys of opposite columns",
             laplace(Neighbours::Substitute, 1),
@@ -220,12 +220,12 @@ fn projections() -> Vec<Audited> {
         )
         .exact(|| 1.0),
         projection(
-            "no record | one",
+            "no record → one",
             sparse(Neighbours::AddRemove, 1, DELTA).noise(NoiseKind::Gaussian),
             [table(&[]), table(&[(0, 1)])],
         ),
-        projection("no record | one", dense, [table(&[]), table(&[(0, 1)])]),
-        projection("no record | one", heavy(NoiseKind::Laplace), [table(&[]), table(&[(0, 1)])]),
+        projection("no record → one", dense, [table(&[]), table(&[(0, 1)])]),
+        projection("no record → one", heavy(NoiseKind::Laplace), [table(&[]), table(&[(0, 1)])]),
         at_threshold(NoiseKind::Laplace),
         at_threshold(NoiseKind::Gaussian),
     ]

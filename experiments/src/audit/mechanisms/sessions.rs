@@ -13,7 +13,7 @@ use tamis::queries::Fingerprint;
 use tamis_harness::TrialRng;
 use tamis_harness::audit::{Subject, Transcript};
 
-use super::{Audited, DELTA, budget, claim, list, or_refused, table, units};
+use super::{Audited, DELTA, all_moved, budget, claim, list, or_refused, table, units};
 
 /// The two keys that a neighbour exchanges.
 const GROWS: u64 = 1;
@@ -37,13 +37,13 @@ pub fn subjects() -> Vec<Audited> {
         Plan::budgeted(&exchanged, learner, updates, THRESHOLD).expect("noise for few corrections")
     };
     let (learner, two) = (Learner::SparseWeights, Queries::new(2).expect("positive"));
-    let gaussian = Plan::gaussian(&Setting { queries: two, ..setting(Neighbours::Substitute, DELTA) });
     vec![
         weights("session of sparse weights, c = 1", budgeted(learner, 1), 10_000),
         weights("session of sparse weights, c = 2", budgeted(learner, 2), 12_000),
         weights("session of sparse weights, tight", Plan::tight(&added, learner).expect("noise"), 10_000),
         weights("session of sparse weights, paper", Plan::paper(&added, learner).expect("noise"), 5_000),
-        weights("session of Gaussian noise", gaussian.expect("noise"), 55_000),
+        with_an_answer_lost(budgeted(learner, 2)),
+        gaussian(Plan::gaussian(&Setting { queries: two, ..setting(Neighbours::Substitute, DELTA) }).expect("noise")),
         perceptron(budgeted(Learner::SparsePerceptron, 1)),
         guarded(),
     ]
@@ -62,6 +62,11 @@ fn setting(neighbours: Neighbours, delta: f64) -> Setting {
     }
 }
 
+/// Records of a key that grows, of one that shrinks or stays, and of all others.
+fn data(grows: i64, shrinks: i64, rest: i64) -> Data {
+    Data::keys(table(&[(GROWS, grows), (SHRINKS, shrinks), (OTHER, rest)]))
+}
+
 /// A record comes, or takes another key. Both keys have so many more than `guess` that a session is in two minds; under add-remove
 /// that may be more than was stated, which costs accuracy alone.
 fn neighbours(plan: &Plan, guess: u64) -> (&'static str, [Data; 2]) {
@@ -70,8 +75,7 @@ fn neighbours(plan: &Plan, guess: u64) -> (&'static str, [Data; 2]) {
         Neighbours::AddRemove => ("one record more", 0, each),
         Neighbours::Substitute => ("one record takes another key", RECORDS as i64 - 2 * each, each - 1),
     };
-    let data = |grows, shrinks| Data::keys(table(&[(GROWS, grows), (SHRINKS, shrinks), (OTHER, rest)]));
-    (pair, [data(each, each), data(each + 1, shrunk)])
+    (pair, [data(each, each, rest), data(each + 1, shrunk, rest)])
 }
 
 fn weights(name: &str, plan: Plan, nanoseconds: u64) -> Audited {
@@ -92,6 +96,43 @@ fn corrected_late(subject: Subject) -> Subject {
     subject.event("five guesses hold, a later one does not", |seen| {
         seen.items().take(5).all(|item| item == HELD) && seen.items().any(|item| item == "⊤")
     })
+}
+
+/// The third answer is drawn and lost, with the process; the session goes on from what was stored before it, and asks again.
+fn with_an_answer_lost(plan: Plan) -> Audited {
+    let guess = 4 * RECORDS / plan.sparse_weights(None).expect("few slots").slots();
+    let (pair, data) = neighbours(&plan, guess);
+    let name = "session of sparse weights, c = 2, an answer lost";
+    let subject = Subject::new(name, pair, claim(&plan.cost()), data, move |data, rng, seen| {
+        let Some(mut session) = or_refused(Session::new(plan.clone(), data, rng), seen) else { return };
+        let mut is_held = true;
+        for question in 0..9 {
+            if question == 2 {
+                let (weights, transcript) = (session.hypothesis().clone(), session.transcript().to_vec());
+                let head = session.charged_head(1, rng);
+                let lost = session.answer(&query(question, is_held), rng);
+                drop((session, lost));
+                let Some(resumed) = or_refused(Session::resume(head, weights, transcript, data), seen) else { return };
+                session = resumed;
+            }
+            is_held = ask(&mut session, question, is_held, rng, seen);
+        }
+    });
+    Audited::right(corrected_late(subject), 15_000)
+}
+
+/// Two answers, and then none. The calibration of its noise is nearly all of what a run costs.
+fn gaussian(plan: Plan) -> Audited {
+    let data = [data(100, 100, 800), data(101, 99, 800)];
+    let (name, pair) = ("session of Gaussian noise", "one record takes another key");
+    let subject = Subject::new(name, pair, claim(&plan.cost()), data, move |data, rng, seen| {
+        if let Some(session) = or_refused(Session::new(plan.clone(), data, rng), seen) {
+            ask_adaptively(session, rng, seen);
+        }
+    });
+    // Rather far than near: at the tails Gaussian noise tells most.
+    let moved = [(0, 100.0, 103.0), (1, 100.0, 97.0)].map(|(place, first, far)| (place, units(first), units(far)));
+    Audited::right(all_moved(subject, moved.to_vec()), 30_000)
 }
 
 fn perceptron(plan: Plan) -> Audited {
@@ -134,16 +175,32 @@ fn guarded() -> Audited {
     Audited::right(subject, 15_000)
 }
 
-/// Eight questions. While guesses hold, of the key that grows; once, or after the fifth, of the one that shrinks.
+/// Nine questions, each after the answer before it.
 fn ask_adaptively<H: Hypothesis>(mut session: Session<'_, H>, rng: &mut TrialRng, seen: &mut Transcript) {
     let mut is_held = true;
     for question in 0..9 {
-        let key = if is_held && question < 5 { GROWS } else { SHRINKS };
-        let query = Query::keys(list(&[key, ABSENT + question, ABSENT + 50, ABSENT + 51]));
-        let answer = session.answer(&query, rng);
-        is_held = matches!(answer, Ok(Answer { source: Source::Hypothesis, .. }));
-        write(answer, seen);
+        is_held = ask(&mut session, question, is_held, rng, seen);
     }
+}
+
+/// Asks one, and says whether the guess held.
+fn ask<H: Hypothesis>(
+    session: &mut Session<'_, H>,
+    question: u64,
+    is_held: bool,
+    rng: &mut TrialRng,
+    seen: &mut Transcript,
+) -> bool {
+    let answer = session.answer(&query(question, is_held), rng);
+    let is_held = matches!(answer, Ok(Answer { source: Source::Hypothesis, .. }));
+    write(answer, seen);
+    is_held
+}
+
+/// While guesses hold, five lists with the key that grows; then, and once a guess did not hold, lists with the one that shrinks.
+fn query(question: u64, is_held: bool) -> Query {
+    let key = if is_held && question < 5 { GROWS } else { SHRINKS };
+    Query::keys(list(&[key, ABSENT + question, ABSENT + 50, ABSENT + 51]))
 }
 
 /// Guesses are public, and computed from what is seen already.
