@@ -137,8 +137,8 @@ impl Data {
         self.histogram.rows_per_unit()
     }
 
-    /// Counted keys: of packed booleans, by their fingerprints.
-    pub(crate) fn histogram(&self) -> &Histogram {
+    /// Counted keys: of packed booleans, by their fingerprints. Raw data.
+    pub fn histogram(&self) -> &Histogram {
         &self.histogram
     }
 

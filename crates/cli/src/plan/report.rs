@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::{Format, csv, line, percentage, plural, write};
 use serde::Serialize;
 use std::fmt;
-use tamis::plan::{Asking, Basis, Comparison, Crossing, Mechanism, Question, Row, Verdict, Wanted};
+use tamis::plan::{Asking, Basis, Comparison, Crossing, QueryRelease, Question, Row, Verdict, Wanted};
 
 /// Version of the JSON object.
 const SCHEMA: &str = "tamis.plan/1";
@@ -34,13 +34,13 @@ struct Search {
 }
 
 impl Search {
-    fn of(question: &Question, mechanism: Mechanism, wanted: Wanted) -> Self {
+    fn of(question: &Question, mechanism: &dyn QueryRelease, wanted: Wanted) -> Self {
         let (error, share) = match wanted {
             Wanted::Records(error) => (error, false),
             Wanted::Share(error) => (error, true),
         };
         Self {
-            mechanism: mechanism.name(),
+            mechanism: mechanism.about().name,
             error,
             share,
             // How many records there are does not make an error in records smaller.
@@ -48,7 +48,7 @@ impl Search {
             least_epsilon: question.least_epsilon(mechanism, wanted),
             largest_support: question.largest_support(mechanism, wanted),
             largest_queries: question.largest_queries(mechanism, wanted),
-            title: mechanism.title(),
+            title: mechanism.about().title,
         }
     }
 }
@@ -129,39 +129,42 @@ impl Report {
 
     fn lines(&self) -> Vec<Line> {
         let records = self.comparison.question().records as f64;
-        let line = |row: &Row| Line {
-            mechanism: row.mechanism.name(),
-            verdict: match row.verdict {
-                Verdict::Applicable => "applicable",
-                Verdict::Vacuous => "vacuous",
-                Verdict::NotApplicable => "not-applicable",
-            },
-            holds: self.comparison.holds(row),
-            typical: row.typical,
-            typical_share: row.typical.map(|error| error / records),
-            within: row.within,
-            within_share: row.within.map(|error| error / records),
-            basis: match row.basis {
-                Basis::Theorem => "theorem",
-                Basis::UntilCorrected => "until-corrected",
-                Basis::Prediction => "prediction",
-            },
-            adaptive: row.mechanism.is_adaptive(),
-            epsilon: row.cost.as_ref().map(|cost| cost.epsilon().to_string()),
-            delta: row.cost.as_ref().map(|cost| cost.delta().to_string()),
-            seconds_before: row.effort.map(|effort| effort.once),
-            seconds_each: row.effort.map(|effort| effort.each),
-            bytes: row.effort.map(|effort| effort.bytes),
-            reason: row.reason.clone(),
-            remedy: row.remedy.clone(),
-            found_at: row.mechanism.found_at(),
+        let line = |row: &Row| {
+            let about = row.mechanism.about();
+            Line {
+                mechanism: about.name,
+                verdict: match row.verdict {
+                    Verdict::Applicable => "applicable",
+                    Verdict::Vacuous => "vacuous",
+                    Verdict::NotApplicable => "not-applicable",
+                },
+                holds: self.comparison.holds(row),
+                typical: row.typical,
+                typical_share: row.typical.map(|error| error / records),
+                within: row.within,
+                within_share: row.within.map(|error| error / records),
+                basis: match about.basis {
+                    Basis::Theorem => "theorem",
+                    Basis::UntilCorrected => "until-corrected",
+                    Basis::Prediction => "prediction",
+                },
+                adaptive: about.is_adaptive,
+                epsilon: row.cost.as_ref().map(|cost| cost.epsilon().to_string()),
+                delta: row.cost.as_ref().map(|cost| cost.delta().to_string()),
+                seconds_before: row.effort.map(|effort| effort.once),
+                seconds_each: row.effort.map(|effort| effort.each),
+                bytes: row.effort.map(|effort| effort.bytes),
+                reason: row.reason.clone(),
+                remedy: row.remedy.clone(),
+                found_at: about.found_at,
+            }
         };
         self.comparison.ranked().into_iter().map(line).collect()
     }
 
     fn object(&self) -> Object<'_> {
         let (comparison, question) = (&self.comparison, self.comparison.question());
-        let name = |row: &Row| row.mechanism.name();
+        let name = |row: &Row| row.mechanism.about().name;
         Object {
             schema: SCHEMA,
             records: question.records,
@@ -198,9 +201,9 @@ impl Report {
             )?;
             return writeln!(f, "          what it would take is said with each below");
         };
-        let (title, level) = (winner.mechanism.title(), percentage(1.0 - question.beta.get()));
-        writeln!(f, "best      {title}, by `{}`", winner.mechanism.found_at())?;
-        writeln!(f, "          {}", winner.mechanism.strength())?;
+        let (about, level) = (winner.mechanism.about(), percentage(1.0 - question.beta.get()));
+        writeln!(f, "best      {}, by `{}`", about.title, about.found_at)?;
+        writeln!(f, "          {}", about.strength)?;
         if let Some(typical) = winner.typical {
             writeln!(f, "          an answer is typically off by {}", self.error(typical))?;
         }
@@ -209,19 +212,19 @@ impl Report {
             1 => "it stays".to_owned(),
             queries => format!("all {queries} answers stay"),
         };
-        let basis = match winner.basis {
+        let basis = match about.basis {
             Basis::Theorem => "proven",
             Basis::UntilCorrected => "proven while its corrections last",
             Basis::Prediction => "predicted from exact variances, not proven",
         };
         writeln!(f, "          {all} within {within}, with probability {level}: {basis}")?;
         if let Some(next) = self.comparison.runner_up() {
-            writeln!(f, "next      {}: {}", next.mechanism.title(), summary(next))?;
+            writeln!(f, "next      {}: {}", next.mechanism.about().title, summary(next))?;
         }
-        let lasting = self.comparison.lasting().filter(|lasting| lasting.mechanism != winner.mechanism);
+        let lasting = self.comparison.lasting().filter(|lasting| lasting.mechanism.about() != about);
         match (question.asking, lasting) {
             (Asking::Adaptively, Some(lasting)) => {
-                let title = lasting.mechanism.title();
+                let title = lasting.mechanism.about().title;
                 writeln!(f, "proven    to the end, whatever is asked: {title}, {}", summary(lasting))
             }
             _ => Ok(()),
@@ -278,7 +281,7 @@ impl Report {
                     "\nvacuous, since no answer is beyond {largest}: such a bound says nothing. It would say something"
                 )?;
             }
-            writeln!(f, "  {:<38} {}", row.mechanism.title(), row.remedy.as_deref().unwrap_or_default())?;
+            writeln!(f, "  {:<38} {}", row.mechanism.about().title, row.remedy.as_deref().unwrap_or_default())?;
         }
         not_to_be_had(f, of(Verdict::NotApplicable).copied().collect())
     }
@@ -334,7 +337,7 @@ fn not_to_be_had(f: &mut fmt::Formatter<'_>, mut rows: Vec<&Row>) -> fmt::Result
     let why = |row: &Row| (row.reason.clone().unwrap_or_default(), row.remedy.clone().unwrap_or_default());
     rows.sort_by_key(|row| why(row));
     for together in rows.chunk_by(|one, other| why(one) == why(other)) {
-        let titles: Vec<&str> = together.iter().map(|row| row.mechanism.title()).collect();
+        let titles: Vec<&str> = together.iter().map(|row| row.mechanism.about().title).collect();
         let (reason, remedy) = why(together[0]);
         writeln!(f, "\nnot to be had: {}\n  {reason}; it takes {remedy}", titles.join("; "))?;
     }
@@ -344,7 +347,7 @@ fn not_to_be_had(f: &mut fmt::Formatter<'_>, mut rows: Vec<&Row>) -> fmt::Result
 /// What one mechanism keeps to, in a few words.
 fn summary(row: &Row) -> String {
     let typical = row.typical.map_or(String::new(), |typical| format!("typically ± {}, ", number(typical)));
-    format!("{typical}all within ± {} ({})", number(row.within.unwrap_or_default()), basis(row.basis))
+    format!("{typical}all within ± {} ({})", number(row.within.unwrap_or_default()), basis(row.mechanism.about().basis))
 }
 
 fn basis(basis: Basis) -> &'static str {
@@ -357,14 +360,14 @@ fn basis(basis: Basis) -> &'static str {
 
 fn table_row(row: &Row) -> String {
     let error = |error: Option<f64>| error.map_or("?".to_owned(), |error| format!("± {}", number(error)));
-    let within = if row.verdict == Verdict::Vacuous { "vacuous" } else { basis(row.basis) };
-    let adaptive = if row.mechanism.is_adaptive() { "yes" } else { "no" };
+    let within = if row.verdict == Verdict::Vacuous { "vacuous" } else { basis(row.mechanism.about().basis) };
+    let adaptive = if row.mechanism.about().is_adaptive { "yes" } else { "no" };
     let (before, answer, memory) = row
         .effort
         .map_or_else(Default::default, |effort| (duration(effort.once), duration(effort.each), size(effort.bytes)));
     format!(
         "{:<38} {:>10} {:>11} {within:<10} {adaptive:<8} {before:>7} {answer:>7} {memory:>7}",
-        row.mechanism.title(),
+        row.mechanism.about().title,
         error(row.typical),
         error(row.within),
     )

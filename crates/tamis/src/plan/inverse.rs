@@ -1,7 +1,6 @@
 //! The other way round: for which size or privacy an error is kept. The plans are asked again, none of their bounds is inverted here.
 
-use super::mechanism::Promise;
-use super::{Mechanism, Question};
+use super::{Planned, QueryRelease, Question};
 use tamis_noise::{Budget, Epsilon, Queries};
 
 /// An error that is good enough: what all k answers keep but for β.
@@ -14,10 +13,10 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    fn kept(self, promise: &Promise, question: &Question) -> bool {
+    fn kept(self, planned: &Planned, question: &Question) -> bool {
         match self {
-            Self::Records(error) => promise.within <= error,
-            Self::Share(share) => promise.within <= share * question.records as f64,
+            Self::Records(error) => planned.within <= error,
+            Self::Share(share) => planned.within <= share * question.records as f64,
         }
     }
 }
@@ -26,23 +25,23 @@ impl Wanted {
 impl Question {
     /// The least [number of records](Self::with_records) for which a mechanism keeps a wanted share of them; none if none up to 2⁴⁰ is
     /// enough.
-    pub fn least_records(&self, mechanism: Mechanism, wanted: Wanted) -> Option<u64> {
-        self.least_records_for(mechanism, |promise, question| wanted.kept(promise, question))
+    pub fn least_records(&self, mechanism: &dyn QueryRelease, wanted: Wanted) -> Option<u64> {
+        self.least_records_for(mechanism, |planned, question| wanted.kept(planned, question))
     }
 
     /// The least ε, from 0.001 to 100; none if that is not enough.
-    pub fn least_epsilon(&self, mechanism: Mechanism, wanted: Wanted) -> Option<f64> {
-        self.least_epsilon_for(mechanism, -300, |promise, question| wanted.kept(promise, question))
+    pub fn least_epsilon(&self, mechanism: &dyn QueryRelease, wanted: Wanted) -> Option<f64> {
+        self.least_epsilon_for(mechanism, -300, |planned, question| wanted.kept(planned, question))
     }
 
     /// The largest number of keys of a query; none if one is too many.
-    pub fn largest_support(&self, mechanism: Mechanism, wanted: Wanted) -> Option<u64> {
+    pub fn largest_support(&self, mechanism: &dyn QueryRelease, wanted: Wanted) -> Option<u64> {
         let with = |support: f64| Some(Self { support: support as u64, ..self.clone() });
         largest(0..=1_200, |support| self.keeps(mechanism, wanted, with(support))).map(|support| support as u64)
     }
 
     /// The largest number of queries; none if one is too many.
-    pub fn largest_queries(&self, mechanism: Mechanism, wanted: Wanted) -> Option<u64> {
+    pub fn largest_queries(&self, mechanism: &dyn QueryRelease, wanted: Wanted) -> Option<u64> {
         let with = |queries: f64| Some(Self { queries: Queries::new(queries as u64).ok()?, ..self.clone() });
         largest(0..=1_560, |queries| self.keeps(mechanism, wanted, with(queries))).map(|queries| queries as u64)
     }
@@ -55,23 +54,22 @@ impl Question {
     }
 
     /// [`Row::within`](super::Row::within) of one mechanism alone; none if it is not applicable, or the question makes no sense.
-    pub fn within(&self, mechanism: Mechanism) -> Option<f64> {
+    pub fn within(&self, mechanism: &dyn QueryRelease) -> Option<f64> {
         self.check().ok()?;
-        Some(mechanism.promise(self).ok()?.within)
+        Some(mechanism.plan(self).ok()?.within)
     }
 
-    fn keeps(&self, mechanism: Mechanism, wanted: Wanted, changed: Option<Self>) -> bool {
+    fn keeps(&self, mechanism: &dyn QueryRelease, wanted: Wanted, changed: Option<Self>) -> bool {
         changed.is_some_and(|question| {
-            question.check().is_ok()
-                && mechanism.promise(&question).is_ok_and(|promise| wanted.kept(&promise, &question))
+            question.check().is_ok() && mechanism.plan(&question).is_ok_and(|planned| wanted.kept(&planned, &question))
         })
     }
 
-    fn least_records_for(&self, mechanism: Mechanism, good: impl Fn(&Promise, &Self) -> bool) -> Option<u64> {
+    fn least_records_for(&self, mechanism: &dyn QueryRelease, good: impl Fn(&Planned, &Self) -> bool) -> Option<u64> {
         let accept = |records: f64| {
             // Below 2⁴⁰.
             let question = self.with_records(records as u64);
-            question.check().is_ok() && mechanism.promise(&question).is_ok_and(|promise| good(&promise, &question))
+            question.check().is_ok() && mechanism.plan(&question).is_ok_and(|planned| good(&planned, &question))
         };
         least(0..=1_203, accept).map(|records| records as u64)
     }
@@ -92,36 +90,35 @@ impl Question {
     /// The least ε of the grid, from a place on.
     fn least_epsilon_for(
         &self,
-        mechanism: Mechanism,
+        mechanism: &dyn QueryRelease,
         from: i32,
-        good: impl Fn(&Promise, &Self) -> bool,
+        good: impl Fn(&Planned, &Self) -> bool,
     ) -> Option<f64> {
         let accept = |epsilon: f64| {
             let Ok(epsilon) = Epsilon::new(epsilon) else { return false };
             let budget = Budget::approximate(epsilon, self.budget.delta().clone());
             let question = Self { budget, ..self.clone() };
-            mechanism.promise(&question).is_ok_and(|promise| good(&promise, &question))
+            mechanism.plan(&question).is_ok_and(|planned| good(&planned, &question))
         };
         least(from..=200, accept)
     }
 }
 
 /// Which ε, n or m would make a vacuous mechanism say something.
-pub(super) fn remedy(mechanism: Mechanism, question: &Question) -> String {
-    let speaks =
-        |question: &Question| mechanism.promise(question).is_ok_and(|promise| promise.says_something(question));
+pub(super) fn remedy(mechanism: &dyn QueryRelease, question: &Question) -> String {
+    let speaks = |question: &Question| mechanism.plan(question).is_ok_and(|planned| planned.says_something(question));
     // Of long queries the largest answer grows with the records, of short ones with their keys; no bound falls with either.
     let size = || {
         if question.largest_answer() < question.records as f64 {
             return question.least_support(speaks).map(|support| format!("for queries of {support} keys"));
         }
-        let records = question.least_records_for(mechanism, Promise::says_something);
+        let records = question.least_records_for(mechanism, Planned::says_something);
         records.map(|records| format!("at {records} records"))
     };
     // What is given is not enough.
     let from = ((100.0 * question.budget.epsilon().to_f64_down().log10()) as i32).clamp(-300, 200);
     let epsilon = || {
-        let epsilon = question.least_epsilon_for(mechanism, from, Promise::says_something);
+        let epsilon = question.least_epsilon_for(mechanism, from, Planned::says_something);
         epsilon.map(|epsilon| format!("at epsilon = {epsilon}"))
     };
     match rayon::join(epsilon, size) {

@@ -1,11 +1,12 @@
 //! Which mechanism, and how far off: for public sizes, before anything is spent.
 //!
 //! A [`Question`] states what is public: how many records and queries, how wide the queries, which privacy. A [`Comparison`] has a
-//! [`Row`] for every mechanism of this workspace that could answer it, and says which is best.
+//! [`Row`] for every mechanism of this workspace that could answer it, and says which is best. A mechanism is a [`QueryRelease`]:
+//! it [plans](QueryRelease::plan), and what was planned [answers](Planned::answers).
 //!
 //! ```
 //! use tamis::noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries};
-//! use tamis::plan::{Asking, Comparison, Mechanism, Question, Verdict};
+//! use tamis::plan::{Asking, Comparison, Question, Verdict};
 //! let question = Question {
 //!     records: 1_000_000,
 //!     support: 10_000,
@@ -22,10 +23,10 @@
 //! };
 //! let comparison = Comparison::of(&question)?;
 //! let winner = comparison.winner().unwrap();
-//! assert_eq!(winner.mechanism, Mechanism::Projection);
+//! assert_eq!(winner.mechanism.about().name, "projection");
 //! assert!((165.0..172.0).contains(&winner.typical.unwrap()));
 //! // Noise for each of a million answers is more than a list of 10 000 keys can hold.
-//! assert_eq!(comparison.row(Mechanism::GaussianPerQuery).verdict, Verdict::Vacuous);
+//! assert_eq!(comparison.row("gaussian-per-query").unwrap().verdict, Verdict::Vacuous);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -47,7 +48,7 @@
 //! Of those that are not vacuous, the least of what all answers are [within](Row::within); if each query may depend on the answers before
 //! it ([`Asking::Adaptively`]), of those whose bound holds then. (Not the least typical error: that of histograms rests on keys being alike,
 //! and says nothing of rare keys.) Where all are vacuous there is no [winner](Comparison::winner).
-//! A [guarded release](Mechanism::GuardedRelease) holds for adaptive queries while its corrections last, and an adversary may use
+//! A [guarded release](mechanisms::GuardedRelease) holds for adaptive queries while its corrections last, and an adversary may use
 //! them up; [`Comparison::lasting`] is the best of those that hold to the end.
 //!
 //! # Effort
@@ -62,13 +63,16 @@
 
 mod effort;
 mod inverse;
-mod mechanism;
+pub mod mechanisms;
+mod query_release;
 
 pub use effort::Effort;
 pub use inverse::Wanted;
-pub use mechanism::{Basis, Mechanism};
+pub use query_release::{
+    About, AnswerError, Basis, Planned, QueryRelease, Records, Refusal, Release, UnplannedUniverse,
+};
 
-use mechanism::{Promise, Refusal};
+use mechanisms::{DenseProjection, GaussianPerQuery, LaplacePerQuery, Perceptron, SparseWeights};
 use rayon::prelude::*;
 use tamis_noise::{Beta, Budget, Neighbours, Queries};
 
@@ -182,15 +186,13 @@ pub enum Verdict {
 #[derive(Clone, Debug)]
 pub struct Row {
     /// Which.
-    pub mechanism: Mechanism,
+    pub mechanism: &'static dyn QueryRelease,
     /// What is to be thought of it.
     pub verdict: Verdict,
     /// The root of the mean square of one answer's error, where it can be predicted.
     pub typical: Option<f64>,
     /// What all k answers are within but for β; none if it is not applicable.
     pub within: Option<f64>,
-    /// What that rests on.
-    pub basis: Basis,
     /// What it would spend; none if it is not applicable.
     pub cost: Option<Budget>,
     /// Time and memory; none if it is not applicable.
@@ -202,15 +204,14 @@ pub struct Row {
 }
 
 impl Row {
-    fn of(mechanism: Mechanism, question: &Question) -> Self {
-        match mechanism.promise(question) {
-            Ok(promise) => Self::kept(mechanism, question, promise),
+    fn of(mechanism: &'static dyn QueryRelease, question: &Question) -> Self {
+        match mechanism.plan(question) {
+            Ok(planned) => Self::kept(mechanism, question, planned),
             Err(Refusal { reason, remedy }) => Self {
                 mechanism,
                 verdict: Verdict::NotApplicable,
                 typical: None,
                 within: None,
-                basis: mechanism.basis(),
                 cost: None,
                 effort: None,
                 reason: Some(reason),
@@ -219,18 +220,17 @@ impl Row {
         }
     }
 
-    fn kept(mechanism: Mechanism, question: &Question, promise: Promise) -> Self {
+    fn kept(mechanism: &'static dyn QueryRelease, question: &Question, planned: Planned) -> Self {
         let largest = question.largest_answer();
-        let vacuous = !promise.says_something(question);
-        let reason = vacuous.then(|| format!("± {:.0} says nothing: no answer is beyond {largest:.0}", promise.within));
+        let vacuous = !planned.says_something(question);
+        let reason = vacuous.then(|| format!("± {:.0} says nothing: no answer is beyond {largest:.0}", planned.within));
         Self {
             mechanism,
             verdict: if vacuous { Verdict::Vacuous } else { Verdict::Applicable },
-            typical: promise.typical,
-            within: Some(promise.within),
-            basis: mechanism.basis(),
-            cost: Some(promise.cost),
-            effort: Some(promise.effort),
+            typical: planned.typical,
+            within: Some(planned.within),
+            cost: Some(planned.cost),
+            effort: Some(planned.effort),
             reason,
             remedy: vacuous.then(|| inverse::remedy(mechanism, question)),
         }
@@ -246,7 +246,7 @@ impl Row {
 #[derive(Clone, Debug)]
 pub struct Comparison {
     question: Question,
-    /// In the order of [`Mechanism::ALL`].
+    /// In the order of the mechanisms.
     rows: Vec<Row>,
 }
 
@@ -260,13 +260,21 @@ pub struct Crossing {
 }
 
 impl Comparison {
-    /// Asks every mechanism's plan.
+    /// Asks the plan of [every mechanism](mechanisms::ALL).
     ///
     /// # Errors
     /// If a size is out of range.
     pub fn of(question: &Question) -> Result<Self, QuestionError> {
+        Self::of_these(mechanisms::ALL, question)
+    }
+
+    /// Asks the plans of these mechanisms, of which no two have the same name.
+    ///
+    /// # Errors
+    /// If a size is out of range.
+    pub fn of_these(mechanisms: &[&'static dyn QueryRelease], question: &Question) -> Result<Self, QuestionError> {
         question.check()?;
-        let rows = Mechanism::ALL.into_par_iter().map(|mechanism| Row::of(mechanism, question)).collect();
+        let rows = mechanisms.into_par_iter().map(|&mechanism| Row::of(mechanism, question)).collect();
         Ok(Self { question: question.clone(), rows })
     }
 
@@ -275,10 +283,9 @@ impl Comparison {
         &self.question
     }
 
-    /// Of one mechanism.
-    pub fn row(&self, mechanism: Mechanism) -> &Row {
-        // Cannot fail: there is a row for each.
-        self.rows.iter().find(|row| row.mechanism == mechanism).expect("a row for every mechanism")
+    /// Of the mechanism with this [name](About::name), if it was asked.
+    pub fn row(&self, name: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.mechanism.about().name == name)
     }
 
     /// All of them, the best first: those that answer the question, then bounds that do not hold for adaptive queries if such are asked, then
@@ -297,7 +304,7 @@ impl Comparison {
 
     /// Whether what a row says holds for queries that come as they do here.
     pub fn holds(&self, row: &Row) -> bool {
-        self.question.asking == Asking::Beforehand || row.mechanism.is_adaptive()
+        self.question.asking == Asking::Beforehand || row.mechanism.about().is_adaptive
     }
 
     /// The best, if any says something.
@@ -312,7 +319,10 @@ impl Comparison {
 
     /// The best by a theorem that holds for all k queries, however they are chosen.
     pub fn lasting(&self) -> Option<&Row> {
-        let lasting = |row: &&Row| row.mechanism.is_adaptive() && row.basis == Basis::Theorem;
+        let lasting = |row: &&Row| {
+            let about = row.mechanism.about();
+            about.is_adaptive && about.basis == Basis::Theorem
+        };
         self.rows
             .iter()
             .filter(|row| row.verdict == Verdict::Applicable)
@@ -320,20 +330,17 @@ impl Comparison {
             .min_by(|one, other| one.figure().total_cmp(&other.figure()))
     }
 
-    /// From where on the bound of [sparse weights](Mechanism::SparseWeights) is the least that is proven to the end, all else being as
+    /// From where on the bound of [sparse weights](mechanisms::SparseWeights) is the least that is proven to the end, all else being as
     /// stated: first the keys that a query must have, then, for such queries, how many there must be. None if it never is.
     pub fn sparse_weights_from(&self) -> Option<Crossing> {
-        let least = |question: &Question, others: &[Mechanism]| {
-            let bound = |&other: &Mechanism| question.within(other).unwrap_or(f64::INFINITY);
-            let others = others.iter().map(bound).fold(f64::INFINITY, f64::min);
-            question.within(Mechanism::SparseWeights).is_some_and(|bound| bound <= others)
+        let least = |question: &Question, others: [&dyn QueryRelease; 2]| {
+            let bound = |other| question.within(other).unwrap_or(f64::INFINITY);
+            let others = others.map(bound).into_iter().fold(f64::INFINITY, f64::min);
+            question.within(&SparseWeights).is_some_and(|bound| bound <= others)
         };
-        let support = self
-            .question
-            .least_support(|question| least(question, &[Mechanism::DenseProjection, Mechanism::Perceptron]))?;
+        let support = self.question.least_support(|question| least(question, [&DenseProjection, &Perceptron]))?;
         let wide = Question { support, ..self.question.clone() };
-        let queries =
-            wide.least_queries(|question| least(question, &[Mechanism::GaussianPerQuery, Mechanism::LaplacePerQuery]))?;
+        let queries = wide.least_queries(|question| least(question, [&GaussianPerQuery, &LaplacePerQuery]))?;
         Some(Crossing { queries, support })
     }
 
