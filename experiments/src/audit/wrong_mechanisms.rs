@@ -253,7 +253,8 @@ fn session(slip: Slip) -> Audited {
         ),
     };
     let scales = [2.0, 4.0].map(|scale| scale * UNIT as f64);
-    with_laplace(name, pair_name, inputs, &scales, move |answers, mut laplace, seen| {
+    let growing = if slip == Slip::OneLate { 6 } else { 4 };
+    let run = with_laplace(name, pair_name, inputs, &scales, move |answers, mut laplace, seen| {
         for answer in wrong::session(answers, threshold, 1.0 / UNIT as f64, slip, &mut laplace) {
             match answer {
                 Answer::Guess => seen.mark("⊥"),
@@ -264,7 +265,11 @@ fn session(slip: Slip) -> Audited {
                 }
             }
         }
-    })
+    });
+    let subject = run.subject.event("all that grow are ⊥, and all others ⊤", move |seen| {
+        seen.items().enumerate().all(|(place, item)| (item == "⊥") == (place < growing))
+    });
+    Audited::wrong(subject, 2 * NANOSECONDS)
 }
 
 /// Our own, for neighbours, rows or directions that they were not made for.
