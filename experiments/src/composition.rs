@@ -85,6 +85,7 @@ pub fn experiment() -> Experiment<Case> {
         "No composition theorem of DR14 (basic 3.16, advanced 3.20, Corollary 3.21) allows c mechanisms more than the optimal one \
          (KOV15): ×, their noise as a multiple of its. Beyond its condition 3.21 is false. σ: integer Gaussian noise for c counts.",
     )
+    .subject("what composition theorems cost in noise")
     .sweep(sweep)
     .column("optimal ε₀", |case, _| case.optimal().to_f64_down())
     .column("basic ×", move |case, _| share(&case.basic(), case))
@@ -134,12 +135,12 @@ pub fn experiment() -> Experiment<Case> {
         Finding::require((delta - 1.020e-6).abs() < 5e-10, because)
     })
     .highlight(|case| case.epsilon != 0.1 && matches!(case.runs.get(), 1 | 10 | 1_000 | 1_000_000) || case.epsilon == 200.0)
-    .plot(over_c("noise", "noise, as a multiple of optimal composition's").line("basic ×").line("3.20 ×").line("3.21 ×"))
+    .plot(over_c("noise", "noise (× that of optimal composition)").line("basic ×").line("3.20 ×").line("3.21 ×"))
     .plot(over_c("deviation", "standard deviation (counts)").line("Laplace sd").line("Gaussian σ").line("σ, ±1 each"))
 }
 
 fn over_c(stem: &'static str, y_label: &'static str) -> Plot {
-    Plot::new(stem, "c", y_label).only("ε", "1").only("δ", "1e-6").log_x().log_y()
+    Plot::new(stem, "c", y_label).x_label("c (mechanisms)").only("ε", "1").only("δ", "1e-6").log_x().log_y()
 }
 
 fn sweep(size: Size) -> Vec<Case> {

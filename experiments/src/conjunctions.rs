@@ -252,6 +252,7 @@ pub fn experiment() -> Experiment<Case> {
         "Õ(k^1.5·log d/(εα²)) records are enough for all monotone conjunctions with k of d booleans free [Blum, Roth 2011]. The time \
          of one grows with 2ᵏ. Both engines answer a whole class.",
     )
+    .subject("all conjunctions of a class: records they need, time they take, both engines")
     .sweep(sweep)
     .trials(|case, _| case.trials)
     .cost(|case| match case.part {
@@ -288,8 +289,22 @@ pub fn experiment() -> Experiment<Case> {
         Finding::require(points.len() >= 3 && table.values("d").into_iter().all(is_falling), because)
     })
     .timings(["microseconds", "µs a query"])
-    .plot(Plot::new("records", "k", "records needed for an error of a tenth").only("part", "records").split_by("d").log_y().points("records needed"))
-    .plot(Plot::new("time", "m", "time of a conjunction (µs)").only("part", "time").log_x().log_y().points("µs a query"))
+    .plot(
+        Plot::new("records", "k", "n for an error of a tenth (records)")
+            .x_label("k (free columns)")
+            .only("part", "records")
+            .split_by("d")
+            .log_y()
+            .points("records needed"),
+    )
+    .plot(
+        Plot::new("time", "m", "time of a conjunction (µs)")
+            .x_label("m (points of a conjunction)")
+            .only("part", "time")
+            .log_x()
+            .log_y()
+            .points("µs a query"),
+    )
 }
 
 #[cfg(test)]

@@ -33,3 +33,8 @@ pub mod smw_accuracy;
 pub mod smw_universe;
 pub mod svt_accuracy;
 pub mod svt_monitoring;
+
+/// The recipes in CONTRIBUTING are compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../CONTRIBUTING.md")]
+struct Contributing;

@@ -193,6 +193,7 @@ pub fn experiment() -> Experiment<Case> {
         "Standard errors need 4-wise independent signs, and no more: below, keys that are a subspace over GF(2) (as numbers from \
          0 on are) break them; from r = 4 on they are as with full independence. Multiples of what that gives; beyond: 5 % if normal.",
     )
+    .subject("how independent signs must be")
     .sweep(sweep)
     .trials(|_, size| size.pick(4_000, 40_000))
     .cost(|case| case.independence.unwrap_or(2).into())
@@ -227,7 +228,8 @@ fn fourth(table: &Table, r: &str) -> f64 {
 }
 
 fn over_r(stem: &'static str, y_label: &'static str) -> Plot {
-    Plot::new(stem, "r", y_label).only("signs", "dense").log_x().split_by("keys")
+    let plot = Plot::new(stem, "r", y_label).x_label("r (how many keys' signs are independent)");
+    plot.only("signs", "dense").log_x().split_by("keys")
 }
 
 fn sweep(size: Size) -> Vec<Case> {

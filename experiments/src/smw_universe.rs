@@ -282,6 +282,7 @@ pub fn experiment() -> Experiment<Case> {
         "Error and time of sparse multiplicative weights do not depend on the universe [Blum, Roth 2011, section 3]: flat from 2¹⁰ \
          elements to 2⁶⁴ and to strings. Dense weights grow with it until they do not fit; a sub-universe drawn beforehand fails once no record is in it.",
     )
+    .subject("that neither time nor error of a session knows the universe, and what does")
     .sweep(sweep)
     .trials(|case, _| case.trials)
     .cost(|case| if case.held == Held::Full { 1 << case.universe.logarithm().min(20) } else { 1 << 10 })
@@ -317,10 +318,19 @@ pub fn experiment() -> Experiment<Case> {
     })
     .plot(
         Plot::new("error", "log₂ |X|", "mean error (share of the records)")
+            .x_label("log₂ |X| (bits of a key)")
             .split_by("hypothesis")
             .log_x()
             .log_y()
-            .points("mean error"),
+            .points("mean error")
+            .in_brief(),
     )
-    .plot(Plot::new("time", "log₂ |X|", "time of a query (µs)").split_by("hypothesis").log_x().log_y().points("µs a query"))
+    .plot(
+        Plot::new("time", "log₂ |X|", "time of a query (µs)")
+            .x_label("log₂ |X| (bits of a key)")
+            .split_by("hypothesis")
+            .log_x()
+            .log_y()
+            .points("µs a query"),
+    )
 }

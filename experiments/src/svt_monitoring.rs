@@ -68,6 +68,7 @@ pub fn experiment() -> Experiment<Case> {
         "DR14's worked examples come out as printed, every time. Two days of a year of real counts are found (share right). \
          The distance that is safe from false alarms grows with ln k; alarms under one noisy threshold go together.",
     )
+    .subject("worked examples, a year of real days, false alarms")
     .sweep(sweep)
     .trials(trials)
     .cost(|case| match case.task {
@@ -94,13 +95,16 @@ pub fn experiment() -> Experiment<Case> {
     .plot(
         Plot::new("false_alarms", "k", "false alarms a run, of at most c = 10")
             .only("stream", "flat")
+            .x_label("k (queries)")
             .log_x()
             .points("false alarms")
-            .split_by("mechanism"),
+            .split_by("mechanism")
+            .in_brief(),
     )
     .plot(
         Plot::new("safe_distance", "k", "distance below the threshold (counts)")
             .only("stream", "flat")
+            .x_label("k (queries)")
             .log_x()
             .line("promise")
             .points("distance")

@@ -106,6 +106,45 @@ impl SmallDatabasePlan {
         Ok(Self { cost: Budget::pure(epsilon.clone()), neighbours, rows_per_unit, records, size, selection })
     }
 
+    /// The plan with the least [`guarantee`](Self::guarantee) among those of 1, 2, 3, 4, 6, 8, 12, 16, … records, as far as they can be
+    /// enumerated.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), for a single record, and if there are more than [`MAX_DATABASES`](Self::MAX_DATABASES) of one record.
+    ///
+    /// ```
+    /// use tamis_baselines::SmallDatabasePlan;
+    /// use tamis_noise::{Beta, Epsilon, Neighbours, Queries};
+    /// let (epsilon, queries, beta) = (Epsilon::new(1.0)?, Queries::new(4)?, Beta::new(0.05)?);
+    /// let best = SmallDatabasePlan::with_least_guarantee(&epsilon, Neighbours::AddRemove, 1, 10_000, 4, queries, beta)?;
+    /// assert_eq!(best.size(), 64);
+    /// # Ok::<(), tamis_baselines::BaselineError>(())
+    /// ```
+    pub fn with_least_guarantee(
+        epsilon: &Epsilon,
+        neighbours: Neighbours,
+        rows_per_unit: u32,
+        records: u64,
+        elements: u64,
+        queries: Queries,
+        beta: Beta,
+    ) -> Result<Self, BaselineError> {
+        let bounded = |size| {
+            let plan = Self::new(epsilon, neighbours, rows_per_unit, records, size)?;
+            plan.guarantee(elements, queries, beta).map(|bound| (plan, bound))
+        };
+        let (mut best, mut least) = bounded(1)?;
+        // Larger ones are more than can be enumerated, or than there is noise for, once one is.
+        for (plan, bound) in
+            (1..20).flat_map(|power| [1 << power, 3 << (power - 1)]).map_while(|size| bounded(size).ok())
+        {
+            if bound < least {
+                (best, least) = (plan, bound);
+            }
+        }
+        Ok(best)
+    }
+
     /// DR14's size for an error of α·n before noise: ⌈ln(k)/α²⌉, and at least 1.
     ///
     /// ```

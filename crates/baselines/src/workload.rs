@@ -46,7 +46,7 @@ impl DenseWorkload {
         let mut universe: Vec<_> = universe.into_iter().collect();
         universe.sort_unstable();
         universe.dedup();
-        check_sizes(universe.len(), queries.len())?;
+        Self::check_sizes(universe.len() as u64, queries.len() as u64)?;
         let mut weights = Array2::zeros((queries.len(), universe.len()));
         for (mut row, query) in weights.rows_mut().into_iter().zip(queries) {
             let positions = query.entries().iter().map(|(key, units)| (universe.binary_search(key), *units));
@@ -68,7 +68,7 @@ impl DenseWorkload {
     /// If there are no elements or no queries, more than [`MAX_WEIGHTS`](Self::MAX_WEIGHTS) of both together, or a weight is above
     /// 2²⁰ units.
     pub fn vectors(units: ArrayView2<u32>) -> Result<Self, BaselineError> {
-        check_sizes(units.ncols(), units.nrows())?;
+        Self::check_sizes(units.ncols() as u64, units.nrows() as u64)?;
         for ((query, element), &given) in units.indexed_iter() {
             if given > SparseQuery::UNIT {
                 return Err(BaselineError::Weight { query, element, given });
@@ -76,6 +76,17 @@ impl DenseWorkload {
         }
         let universe = (0..units.ncols() as u64).map(Fingerprint::raw).collect();
         Ok(Self { universe, weights: units.mapv(share) })
+    }
+
+    /// Whether a workload may have so many elements and queries: what can be known before there is one.
+    ///
+    /// # Errors
+    /// If there are none, or more than [`MAX_WEIGHTS`](Self::MAX_WEIGHTS) of both together.
+    pub fn check_sizes(elements: u64, queries: u64) -> Result<(), BaselineError> {
+        check_size("elements of a listed universe", elements, Self::MAX_WEIGHTS)?;
+        check_size("queries over a listed universe", queries, Self::MAX_WEIGHTS)?;
+        let weights = elements.saturating_mul(queries);
+        check_size("weights of all queries over a listed universe", weights, Self::MAX_WEIGHTS)
     }
 
     /// The elements, sorted, each once.
@@ -104,14 +115,6 @@ impl DenseWorkload {
             |query: ArrayView1<f64>| query.iter().zip(&counts).map(|(&weight, count)| units(weight) * count).sum();
         self.weights.rows().into_iter().map(answer).collect()
     }
-}
-
-fn check_sizes(elements: usize, queries: usize) -> Result<(), BaselineError> {
-    let (elements, queries) = (elements as u64, queries as u64);
-    let most = DenseWorkload::MAX_WEIGHTS;
-    check_size("elements of a listed universe", elements, most)?;
-    check_size("queries over a listed universe", queries, most)?;
-    check_size("weights of all queries over a listed universe", elements.saturating_mul(queries), most)
 }
 
 /// From 1 to `most`.

@@ -38,8 +38,9 @@ Answers come in the order of the queries. An interval holds the true answer with
 alone, if the query was not chosen by looking at the release. It is about projection and noise; that the data are a \
 sample, or that rows were dropped, it cannot know. Answers may be below 0: that keeps them unbiased.
 
-The rule of an interval: normal, the bell curve's; few-keys, a wider one where a few keys' noise is no bell; conservative, \
-Chebyshev's, 4.47 standard errors at 95 %, where single keys of the data are so heavy that errors are rarely large.
+The rule of an interval: normal, the bell curve's, with what little the noise of short lists adds to it; few-keys, a wider one \
+where a few keys' noise is no bell; conservative, Chebyshev's, 4.47 standard errors at 95 %, where single keys of the data are \
+so heavy that errors are rarely large.
 
 --format json writes one object a line: schema, name, keys, value, standard_error, lower, upper, level, source, rule. csv has \
 the same as columns.

@@ -3,7 +3,6 @@
 use serde::Serialize;
 use std::io::{self, Write};
 use tamis::noise::{Budget, Rational};
-use tamis::projection::Rule;
 
 /// What standard output is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -27,15 +26,6 @@ pub fn plural(count: u64, noun: &str) -> String {
 /// Names in a message.
 pub fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
-}
-
-/// The name of a rule.
-pub fn rule_word(rule: Rule) -> &'static str {
-    match rule {
-        Rule::Normal => "normal",
-        Rule::FewKeys => "few-keys",
-        Rule::Conservative => "conservative",
-    }
 }
 
 /// A label without characters that could command a terminal, or turn what is read around.

@@ -22,9 +22,9 @@ pub const DEFAULT_SEED: u64 = 2011_2014;
 /// How to run: the flags that every experiment understands.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// Runs the full size instead of the quick one; results go to DIR/full
-    #[arg(long)]
-    pub full: bool,
+    /// How much to run; what is not the quick size has a folder of its own in DIR
+    #[arg(long, value_name = "SIZE", value_enum, default_value_t = Size::Quick)]
+    pub size: Size,
     /// The folder for results
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub out: PathBuf,
@@ -52,7 +52,7 @@ impl Default for Options {
     /// The quick size into `results`, with the default seed, on all threads.
     fn default() -> Self {
         Self {
-            full: false,
+            size: Size::Quick,
             out: "results".into(),
             seed: DEFAULT_SEED,
             threads: None,
@@ -65,14 +65,13 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Quick or full.
-    pub fn size(&self) -> Size {
-        if self.full { Size::Full } else { Size::Quick }
-    }
-
-    /// Where the experiments' folders go: full results never mix with quick ones.
+    /// Where the experiments' folders go: results of different sizes never mix.
     pub fn folder(&self) -> PathBuf {
-        self.out.join(self.size().pick("", "full"))
+        self.out.join(match self.size {
+            Size::Brief => "brief",
+            Size::Quick => "",
+            Size::Full => "full",
+        })
     }
 
     /// A remark on standard error.
@@ -108,6 +107,9 @@ impl Options {
 pub(crate) const INTERRUPTED: u8 = 130;
 const CANNOT: u8 = 3;
 
+/// How many failures of an experiment are told; there may be one for every row.
+const FAILURES: usize = 10;
+
 /// The exit code of a run, with the reason on standard error where it is not 0.
 pub(crate) fn exit_code(result: Result<Vec<Outcome>, HarnessError>, options: &Options) -> u8 {
     let outcomes = match result {
@@ -130,7 +132,13 @@ pub(crate) fn exit_code(result: Result<Vec<Outcome>, HarnessError>, options: &Op
     }
     let failed: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.verdict() == Verdict::Fails).collect();
     for outcome in &failed {
+        let failures = outcome.failures();
         eprintln!("error: {}: a claim fails ({})", outcome.name, outcome.tally());
+        failures.iter().take(FAILURES).for_each(|failure| eprintln!("  {failure}"));
+        if failures.len() > FAILURES {
+            let table = options.folder().join(outcome.name).join("table.md");
+            eprintln!("  and {} more, in {}", failures.len() - FAILURES, table.display());
+        }
     }
     u8::from(!failed.is_empty())
 }
@@ -152,10 +160,10 @@ pub(crate) fn print(outcome: &Outcome, options: &Options) {
 
 /// The work of an experiment, without doing it.
 pub(crate) fn list(experiment: &dyn Runnable, options: &Options) -> String {
-    let work = experiment.work(options.size());
+    let work = experiment.work(options.size);
     let total: u64 = work.iter().map(|(_, trials)| trials).sum();
     let cases: String = work.iter().map(|(case, trials)| format!("  {case}: {trials} trials\n")).collect();
-    format!("{}: {} cases, {total} trials ({} size)\n{cases}", experiment.name(), work.len(), options.size())
+    format!("{}: {} cases, {total} trials ({} size)\n{cases}", experiment.name(), work.len(), options.size)
 }
 
 #[derive(Parser)]
@@ -235,6 +243,10 @@ mod tests {
     fn the_defaults_are_those_of_the_command_line() {
         let parsed = OneExperiment::parse_from(["status"]).options;
         assert_eq!(format!("{parsed:?}"), format!("{:?}", Options::default()));
-        assert_eq!(Options { full: true, ..Options::default() }.folder(), PathBuf::from("results/full"));
+        for (size, folder) in [(Size::Brief, "results/brief"), (Size::Quick, "results/"), (Size::Full, "results/full")]
+        {
+            let parsed = OneExperiment::parse_from(["status", "--size", &size.to_string()]).options;
+            assert_eq!((parsed.size, parsed.folder()), (size, PathBuf::from(folder)));
+        }
     }
 }

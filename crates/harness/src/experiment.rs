@@ -21,27 +21,48 @@ pub trait Case: Send + Sync {
 }
 
 /// How much to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Size {
-    /// Seconds: for every change, and for the results kept in the repository.
+    /// Of the quick size the highlighted rows, those without trials and those of some plots: a first look
+    Brief,
+    /// Seconds an experiment: for every change
     Quick,
-    /// As long as it takes to be sharp.
+    /// As long as it takes to be sharp
     Full,
 }
 
 impl Size {
-    /// One of two values.
+    /// One of two values. The brief size is a part of the quick one.
     pub fn pick<T>(self, quick: T, full: T) -> T {
         match self {
-            Size::Quick => quick,
+            Size::Brief | Size::Quick => quick,
             Size::Full => full,
+        }
+    }
+
+    /// The size whose sweep its rows are from: an experiment is asked for the quick size or the full one, and never
+    /// knows of the brief one.
+    pub(crate) fn sweep(self) -> Self {
+        self.pick(Size::Quick, Size::Full)
+    }
+
+    /// The end of a command that runs this size.
+    pub(crate) fn flag(self) -> &'static str {
+        match self {
+            Size::Brief => " -- --size brief",
+            Size::Quick => "",
+            Size::Full => " -- --size full",
         }
     }
 }
 
 impl std::fmt::Display for Size {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(self.pick("quick", "full"))
+        formatter.write_str(match self {
+            Size::Brief => "brief",
+            Size::Quick => "quick",
+            Size::Full => "full",
+        })
     }
 }
 
@@ -55,6 +76,7 @@ type Trial<C> = Box<dyn Fn(&C, &mut TrialRng) -> Result<Vec<f64>, TrialError> + 
 pub struct Experiment<C> {
     pub(crate) name: &'static str,
     pub(crate) claim: &'static str,
+    pub(crate) subject: &'static str,
     pub(crate) sweep: Box<dyn Fn(Size) -> Vec<C> + Send + Sync>,
     pub(crate) trials: Trials<C>,
     pub(crate) cost: Box<dyn Fn(&C) -> u64 + Send + Sync>,
@@ -92,6 +114,7 @@ impl<C: Case> Experiment<C> {
         Self {
             name,
             claim,
+            subject: claim,
             sweep: Box::new(|_| Vec::new()),
             trials: Box::new(|_, _| 0),
             cost: Box::new(|_| 1),
@@ -105,6 +128,13 @@ impl<C: Case> Experiment<C> {
             plots: Vec::new(),
             files: Vec::new(),
         }
+    }
+
+    /// What it looks at, in a few words, for the list of all experiments; the claim if not given.
+    #[must_use]
+    pub fn subject(mut self, subject: &'static str) -> Self {
+        self.subject = subject;
+        self
     }
 
     /// The cases, in the order of the rows.
@@ -183,7 +213,9 @@ impl<C: Case> Experiment<C> {
         self
     }
 
-    /// The cases worth showing where space is short: on the terminal and in the README. All of them if not given.
+    /// The cases worth showing where space is short: on the terminal, in the README, and first in the report. All of
+    /// them if not given. The brief size has only these, those that have no trials, and those of the plots that are
+    /// [`in_brief`](Plot::in_brief).
     #[must_use]
     pub fn highlight(mut self, highlight: impl Fn(&C) -> bool + Send + Sync + 'static) -> Self {
         self.highlight = Box::new(highlight);

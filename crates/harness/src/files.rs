@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::table::Table;
@@ -155,17 +155,28 @@ fn build_fingerprint() -> String {
     FINGERPRINT.get_or_init(compute).clone()
 }
 
-/// The source revision, "-dirty" if files differ from it, "unknown" outside a repository.
+/// The source revision, "-dirty" if files of it differ (but for results), "unknown" outside a repository.
 fn revision() -> String {
-    let arguments = "--no-optional-locks describe --always --dirty --abbrev=40 --exclude=*";
-    match Command::new("git").args(arguments.split(' ')).output() {
-        Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+    let git = |arguments: &str| match Command::new("git").args(arguments.split(' ')).output() {
+        Ok(output) if output.status.success() => Some(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
+        _ => None,
+    };
+    let commit = git("rev-parse HEAD");
+    let changed = git("--no-optional-locks status --porcelain --untracked-files=no -- :(top) :(top,exclude)results");
+    match (commit, changed) {
+        (Some(commit), Some(changed)) if changed.is_empty() => commit,
+        (Some(commit), Some(_)) => commit + "-dirty",
         _ => "unknown".to_owned(),
     }
 }
 
-/// The machine and the program, one fact a line.
-pub(crate) fn machine() -> Vec<(&'static str, String)> {
+/// The machine and the program: names and values, as they were when first asked for.
+pub(crate) fn machine() -> &'static [(&'static str, String)] {
+    static MACHINE: LazyLock<Vec<(&str, String)>> = LazyLock::new(find_machine);
+    &MACHINE
+}
+
+fn find_machine() -> Vec<(&'static str, String)> {
     let unknown = || "unknown".to_owned();
     let processor = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("model name"))?;

@@ -36,7 +36,7 @@
 //!         .check("below the bound", |case, sample| {
 //!             Finding::rarely_above(sample.values("excess"), bound(case), case.beta)
 //!         })
-//!         .plot(Plot::new("plot", "tosses", "excess (heads)").log_x().log_y().line("bound").points("measured"))
+//!         .plot(Plot::new("plot", "tosses", "excess (heads)").x_label("n (tosses)").log_x().log_y().line("bound").points("measured"))
 //! }
 //!
 //! // The binary is `fn main() -> ExitCode { experiment().main() }`. Here, the same without a command line:
@@ -58,8 +58,8 @@
 //!
 //! # What is written
 //!
-//! Into `results/<name>/` for the quick size, which is kept in the repository, and `results/full/<name>/` for
-//! the full one:
+//! Into `results/<name>/` for the quick size, which is regenerated with every change, `results/brief/<name>/` and
+//! `results/full/<name>/` for the others ([`Size`]):
 //!
 //! | file | holds | same bytes everywhere |
 //! | ---- | ----- | --------------------- |
@@ -69,8 +69,9 @@
 //! | `manifest.json`, `timings.csv`, `timings-<plot>.svg` | revision, machine, seconds | no |
 //! | `progress.csv` | finished rows, for `--resume` by the same program | no |
 //!
-//! [`reproduce`] adds `README.md` and `report.html` (the same everywhere), `machine.txt` (not), and refreshes
-//! the tables in documents.
+//! [`reproduce`] adds `README.md` (the same everywhere), `report.html` and `machine.txt` (of one run on one machine),
+//! and refreshes the tables in documents. What is the same everywhere is in the repository and compared by CI; what is
+//! not is in the repository for the full size alone, as the record of a run.
 //!
 //! # Reproducibility
 //!
@@ -92,7 +93,9 @@ mod experiment;
 mod files;
 mod finding;
 mod outcome;
+mod pace;
 mod plot;
+mod report;
 mod reproduce;
 mod run;
 mod sample;

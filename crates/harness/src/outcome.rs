@@ -13,6 +13,8 @@ pub struct Outcome {
     pub name: &'static str,
     /// What it was to show.
     pub claim: &'static str,
+    /// The same in a few words.
+    pub subject: &'static str,
     /// All columns and the rows of the finished cases.
     pub rows: Table,
     /// Which rows are worth showing where space is short.
@@ -21,11 +23,15 @@ pub struct Outcome {
     pub overall: Vec<(&'static str, Finding)>,
     /// The plots: file name and SVG.
     pub plots: Vec<(String, String)>,
+    /// The checks across cases and the plots that need rows which the brief size leaves out.
+    pub omitted: Vec<String>,
     /// How many cases there were to do.
     pub cases: usize,
-    /// How long it took.
+    /// How many of them an earlier run had done.
+    pub resumed: usize,
+    /// How long it took to do the others.
     pub elapsed: Duration,
-    /// Quick or full.
+    /// How much was run.
     pub size: Size,
     /// The seed.
     pub seed: u64,
@@ -85,24 +91,58 @@ impl Outcome {
         timed.then(|| self.rows.select(|column| matches!(column.role, Role::Parameter | Role::Timing), |_| true))
     }
 
-    /// The sentences under the table: checks across cases, every check of a case that does not hold, and errors.
+    /// How long it took, in seconds; with "after 3 of 8 cases" if only the others were done.
+    pub(crate) fn seconds(&self) -> String {
+        let seconds = format!("{:.1}", self.elapsed.as_secs_f64());
+        match self.resumed {
+            0 => seconds,
+            resumed => format!("{seconds} after {resumed} of {} cases", self.cases),
+        }
+    }
+
+    /// What runs it again.
+    pub(crate) fn command(&self) -> String {
+        format!("cargo run --release --bin {}{}", self.name, self.size.flag())
+    }
+
+    /// The sentences under the table: checks across cases, what the brief size leaves out, every check of a case that
+    /// does not hold, and errors.
     pub fn findings(&self) -> Vec<String> {
-        let overall =
-            self.overall.iter().map(|(name, finding)| format!("{name}: {} ({})", finding.verdict, finding.because));
-        let mut lines: Vec<String> = overall.collect();
+        let overall = self.overall.iter().map(|(name, finding)| overall_line(name, finding));
+        let omitted = self.omitted.join("; ");
+        let omitted =
+            (!omitted.is_empty()).then(|| format!("Not in the brief size, which has not all rows for it: {omitted}"));
+        overall.chain(omitted).chain(self.doubts().into_iter().map(|(_, line)| line)).collect()
+    }
+
+    /// What fails, a line each: the claim and, where it is not across cases, the row.
+    pub fn failures(&self) -> Vec<String> {
+        let fails = |finding: &Finding| finding.verdict == Verdict::Fails;
+        let overall = self.overall.iter().filter(|(_, finding)| fails(finding));
+        let overall = overall.map(|(name, finding)| overall_line(name, finding));
+        let rows = self.doubts().into_iter().filter(|(verdict, _)| *verdict == Verdict::Fails);
+        overall.chain(rows.map(|(_, line)| line)).collect()
+    }
+
+    /// Every check of a case that does not hold, and errors.
+    fn doubts(&self) -> Vec<(Verdict, String)> {
+        let mut doubts = Vec::new();
         for row in &self.rows.rows {
             let cells = || self.rows.columns.iter().zip(row);
             let parameters = cells().filter(|(column, _)| column.role == Role::Parameter);
             let case = assignments(parameters.map(|(column, text)| (column.name.as_str(), text.clone())));
-            for ((column, text), (_, because)) in cells().zip(cells().skip(1)) {
-                if column.role == Role::Check && !matches!(text.as_str(), "" | "holds") {
-                    lines.push(format!("{case}: {}: {text} ({because})", column.name));
+            let checks = cells().zip(cells().skip(1)).filter(|((column, _), _)| column.role == Role::Check);
+            for ((column, text), (_, because)) in checks {
+                // No verdict: the check does not speak of this case.
+                let verdict = text.parse().unwrap_or(Verdict::Holds);
+                if verdict != Verdict::Holds {
+                    doubts.push((verdict, format!("{case}: {}: {text} ({because})", column.name)));
                 }
             }
             let errors = cells().filter(|(column, text)| column.role == Role::Error && !text.is_empty());
-            lines.extend(errors.map(|(_, error)| format!("{case}: {error}")));
+            doubts.extend(errors.map(|(_, error)| (Verdict::Fails, format!("{case}: {error}"))));
         }
-        lines
+        doubts
     }
 
     /// "Verdict: holds (24 hold). …", with what every piece of output says about its origin.
@@ -121,13 +161,18 @@ impl Outcome {
         let findings: String = self.findings().iter().map(|line| format!("- {line}\n")).collect();
         let plots: String =
             self.plots.iter().map(|(file, _)| format!("\n![{}]({file})\n", file.trim_end_matches(".svg"))).collect();
-        let command = format!("cargo run --release --bin {}{}", self.name, self.size.pick("", " -- --full"));
         let (table, statement) = (self.table(false).markdown(), self.statement());
         format!(
-            "# {}\n\n{}\n\n{table}\n{findings}\n{statement}\n{plots}\nWritten by `{command}`.\n",
-            self.name, self.claim
+            "# {}\n\n{}\n\n{table}\n{findings}\n{statement}\n{plots}\nWritten by `{}`.\n",
+            self.name,
+            self.claim,
+            self.command()
         )
     }
+}
+
+fn overall_line(name: &str, finding: &Finding) -> String {
+    format!("{name}: {} ({})", finding.verdict, finding.because)
 }
 
 /// "k = 10, c = 1": a case in words.

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::coord::{CoordTranslate, Shift};
-use plotters::element::DashedPathElement;
+use plotters::element::{DashedPathElement, EmptyElement};
 use plotters::prelude::*;
 
-use crate::cell::significant;
+use crate::cell::{Cell, significant};
 use crate::table::{Role, Table};
 
 /// What to plot: named columns of the table. Values that are missing, infinite, or not positive on a
@@ -15,18 +15,21 @@ use crate::table::{Role, Table};
 ///
 /// ```
 /// use tamis_harness::Plot;
-/// let plot = Plot::new("plot", "k", "error (counts)").log_x().line("paper's bound").points("measured").split_by("c");
+/// let plot = Plot::new("plot", "k", "error (counts)").x_label("k (queries)").log_x();
+/// let plot = plot.line("paper's bound").points("measured").split_by("c").in_brief();
 /// ```
 #[derive(Clone, Debug)]
 pub struct Plot {
     stem: &'static str,
     x: &'static str,
+    x_label: &'static str,
     y_label: &'static str,
     log_x: bool,
     log_y: bool,
     series: Vec<(&'static str, Mark)>,
     split: Option<&'static str>,
     only: Vec<(&'static str, &'static str)>,
+    in_brief: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +38,11 @@ enum Mark {
     Points,
 }
 
-/// One curve or cloud: legend, points, and how it is drawn.
+/// One curve or cloud: what it shows, and how it is drawn.
 struct Series {
-    label: String,
+    /// The value by which the plot is split, as the legend has it; empty without one.
+    group: String,
+    column: &'static str,
     points: Vec<(f64, f64)>,
     mark: Mark,
     colour: RGBColor,
@@ -55,13 +60,38 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(86, 180, 233),
     RGBColor(0, 0, 0),
 ];
-const GREY: RGBColor = RGBColor(110, 110, 110);
+const GREY: RGBColor = RGBColor(90, 90, 90);
 const SIZE: (u32, u32) = (860, 480);
+
+/// Length and gap of the dashes of a line: another number than there are colours, so that the same pair comes late.
+const DASHES: [Option<(u32, u32)>; 6] =
+    [None, Some((10, 5)), Some((3, 4)), Some((18, 5)), Some((6, 10)), Some((12, 2))];
+
+/// The outlines of points, around the origin, and whether they are filled: full ones and open ones by turns, so that
+/// those that coincide are seen. The first, a circle, has none.
+const SHAPES: [(&[(i32, i32)], bool); 8] = [
+    (&[], true),
+    (&[(-5, -5), (5, -5), (5, 5), (-5, 5), (-5, -5)], false),
+    (&[(0, -6), (6, 5), (-6, 5)], true),
+    (&[(-5, -5), (5, 5), (0, 0), (5, -5), (-5, 5)], false),
+    (&[(0, -7), (7, 0), (0, 7), (-7, 0), (0, -7)], false),
+    (&[(-4, -4), (4, -4), (4, 4), (-4, 4)], true),
+    (&[(0, -6), (0, 6), (0, 0), (-6, 0), (6, 0)], false),
+    (&[(0, 6), (6, -5), (-6, -5), (0, 6)], false),
+];
 
 impl Plot {
     /// A plot over the column `x`, in the file `stem`.svg. `y_label` names the vertical axis and its unit.
     pub fn new(stem: &'static str, x: &'static str, y_label: &'static str) -> Self {
-        Self { stem, x, y_label, log_x: false, log_y: false, series: Vec::new(), split: None, only: Vec::new() }
+        let (series, only) = (Vec::new(), Vec::new());
+        Self { stem, x, x_label: x, y_label, log_x: false, log_y: false, series, split: None, only, in_brief: false }
+    }
+
+    /// The name of the horizontal axis and its unit, where the column's name does not say it.
+    #[must_use]
+    pub fn x_label(mut self, label: &'static str) -> Self {
+        self.x_label = label;
+        self
     }
 
     /// A logarithmic horizontal axis.
@@ -92,7 +122,7 @@ impl Plot {
         self
     }
 
-    /// Draws every series once for each value of this column, a colour each.
+    /// Draws every series once for each value of this column, with a colour, a shape and dashes for each.
     #[must_use]
     pub fn split_by(mut self, column: &'static str) -> Self {
         self.split = Some(column);
@@ -106,10 +136,29 @@ impl Plot {
         self
     }
 
+    /// Its rows belong to the brief size. Otherwise that leaves out the plot if it leaves out any of them.
+    #[must_use]
+    pub fn in_brief(mut self) -> Self {
+        self.in_brief = true;
+        self
+    }
+
+    pub(crate) fn is_in_brief(&self) -> bool {
+        self.in_brief
+    }
+
     /// The columns it needs.
     pub(crate) fn columns(&self) -> Vec<&'static str> {
         let series = self.series.iter().map(|(column, _)| *column);
         series.chain([self.x]).chain(self.split).chain(self.only.iter().map(|(column, _)| *column)).collect()
+    }
+
+    /// Whether it could show a row with these parameters: none of its conditions on a parameter says no.
+    pub(crate) fn may_show(&self, parameters: &[(&str, Cell)]) -> bool {
+        let is_another = |&(column, text): &(&str, &str)| {
+            parameters.iter().any(|(name, value)| *name == column && value.exact() != text)
+        };
+        !self.only.iter().any(is_another)
     }
 
     /// The file it goes to: apart from the others if it shows readings of the clock.
@@ -143,7 +192,7 @@ impl Plot {
                 let values = table.values(split).into_iter();
                 // A word says by itself what it is; a number does not.
                 let named = |value: &str| {
-                    if value.parse::<f64>().is_ok() { format!("{split} = {value}: ") } else { format!("{value}: ") }
+                    if value.parse::<f64>().is_ok() { format!("{split} = {value}") } else { value.to_owned() }
                 };
                 values.map(|value| (named(value), table.only(split, value))).collect()
             }
@@ -151,19 +200,20 @@ impl Plot {
         let axis = |log: bool, value: f64| if log { value.log10() } else { value };
         let (mut all, mut left_out) = (Vec::new(), 0);
         for (group_number, (group, rows)) in groups.iter().enumerate() {
-            for (number, (column, mark)) in self.series.iter().enumerate() {
+            for (number, &(column, mark)) in self.series.iter().enumerate() {
                 let mut points = rows.points(self.x, column);
                 let given = points.len();
                 points.iter_mut().for_each(|(x, y)| (*x, *y) = (axis(self.log_x, *x), axis(self.log_y, *y)));
                 points.retain(|(x, y)| x.is_finite() && y.is_finite());
                 left_out += given - points.len();
-                if *mark == Mark::Line {
+                if mark == Mark::Line {
                     points.sort_by(|a, b| a.0.total_cmp(&b.0));
                 }
                 let colour = COLOURS[if self.split.is_some() { group_number } else { number } % COLOURS.len()];
-                let shape = self.series[..number].iter().filter(|(_, other)| other == mark).count();
+                let of_kind = |series: &[(_, Mark)]| series.iter().filter(|(_, other)| *other == mark).count();
+                let shape = group_number * of_kind(&self.series) + of_kind(&self.series[..number]);
                 if !points.is_empty() {
-                    all.push(Series { label: format!("{group}{column}"), points, mark: *mark, colour, shape });
+                    all.push(Series { group: group.clone(), column, points, mark, colour, shape });
                 }
             }
         }
@@ -178,34 +228,39 @@ impl Plot {
         root: DrawingArea<SVGBackend<'_>, Shift>,
     ) -> Drawn {
         root.fill(&WHITE)?;
-        let widest = series.iter().map(|series| series.label.chars().count()).max().unwrap_or(0);
-        let legend_width = (60 + 7 * widest as i32).min(SIZE.0 as i32 / 2);
+        let entries = self.legend(series);
+        let widest = entries.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+        let legend_width = (62 + 8 * widest as i32).min(SIZE.0 as i32 / 2);
         let (plot, legend) = root.split_horizontally(SIZE.0 as i32 - legend_width);
         let x_axis = Axis { range: range(series, |point| point.0, self.log_x), log: self.log_x };
         let y_axis = Axis { range: range(series, |point| point.1, self.log_y), log: self.log_y };
         let mut chart = ChartBuilder::on(&plot)
             .caption(title, ("sans-serif", 18))
             .margin(12)
-            .x_label_area_size(44)
-            .y_label_area_size(72)
+            .x_label_area_size(48)
+            .y_label_area_size(80)
             .build_cartesian_2d(x_axis, y_axis)?;
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .bold_line_style(BLACK.mix(0.12))
-            .x_desc(self.x)
+            .x_desc(self.x_label)
             .y_desc(self.y_label)
-            .axis_desc_style(("sans-serif", 15))
-            .label_style(("sans-serif", 13))
+            .axis_desc_style(("sans-serif", 16))
+            .label_style(("sans-serif", 14))
             .draw()?;
         for one in series {
             one.draw(chart.plotting_area(), &one.points)?;
         }
-        for (row, one) in series.iter().enumerate() {
-            let y = 52 + 20 * row as i32;
-            let example = if one.mark == Mark::Line { vec![(4, y), (36, y)] } else { vec![(20, y)] };
-            one.draw(&legend, &example)?;
-            legend.draw(&Text::new(one.label.clone(), (42, y - 6), ("sans-serif", 13)))?;
+        let height = (SIZE.1 as i32 - 90) / entries.len().max(1) as i32;
+        for (row, (label, shown)) in entries.iter().enumerate() {
+            let y = 52 + height.min(22) * row as i32;
+            for one in shown {
+                let example = if one.mark == Mark::Line { vec![(4, y), (40, y)] } else { vec![(22, y)] };
+                one.draw(&legend, &example)?;
+            }
+            let colour = if shown.is_empty() { GREY } else { BLACK };
+            legend.draw(&Text::new(label.clone(), (46, y - 7), ("sans-serif", 14).into_font().color(&colour)))?;
         }
         let note = match (series.is_empty(), left_out) {
             (true, _) => "seeded: not private · nothing to show".to_owned(),
@@ -214,6 +269,28 @@ impl Plot {
         };
         root.draw(&Text::new(note, (12, SIZE.1 as i32 - 16), ("sans-serif", 11).into_font().color(&GREY)))?;
         root.present()
+    }
+
+    /// The legend's entries, each with what is drawn before it. A group has one for its line and its points together,
+    /// and what lines and points are follows below; where one of the two has several columns, each has its own.
+    fn legend<'a>(&self, series: &'a [Series]) -> Vec<(String, Vec<&'a Series>)> {
+        let of_kind =
+            |mark: Mark| self.series.iter().filter(move |(_, other)| *other == mark).map(|(column, _)| *column);
+        let kinds = [(Mark::Line, "line"), (Mark::Points, "points")];
+        if self.split.is_none() || kinds.iter().any(|(mark, _)| of_kind(*mark).count() > 1) {
+            let label = |one: &Series| match one.group.as_str() {
+                "" => one.column.to_owned(),
+                group => format!("{group}: {}", one.column),
+            };
+            return series.iter().map(|one| (label(one), vec![one])).collect();
+        }
+        let groups = series.chunk_by(|a, b| a.group == b.group);
+        let mut entries: Vec<_> = groups.map(|group| (group[0].group.clone(), group.iter().collect())).collect();
+        if self.series.len() > 1 {
+            let named = kinds.into_iter().flat_map(|(mark, word)| of_kind(mark).map(move |column| (word, column)));
+            entries.extend(named.map(|(word, column)| (format!("{word}: {column}"), Vec::new())));
+        }
+        entries
     }
 }
 
@@ -227,18 +304,20 @@ impl Series {
         points: &[C::From],
     ) -> Drawn {
         let stroke = self.colour.stroke_width(2);
-        match (self.mark, self.shape) {
-            // A line of one point would be invisible.
-            (Mark::Line, _) if points.len() == 1 => area.draw(&Circle::new(points[0], 2, self.colour.filled())),
-            (Mark::Line, 0) => area.draw(&PathElement::new(points, stroke)),
-            (Mark::Line, 1) => area.draw(&DashedPathElement::new(points.iter().copied(), 9, 5, stroke)),
-            (Mark::Line, _) => area.draw(&DashedPathElement::new(points.iter().copied(), 3, 4, stroke)),
-            (Mark::Points, shape) => points.iter().try_for_each(|point| match shape % 3 {
-                0 => area.draw(&Circle::new(*point, 4, self.colour.filled())),
-                1 => area.draw(&TriangleMarker::new(*point, 6, self.colour.filled())),
-                _ => area.draw(&Cross::new(*point, 4, stroke)),
-            }),
+        if self.mark == Mark::Line {
+            return match DASHES[self.shape % DASHES.len()] {
+                // A line of one point would be invisible.
+                _ if points.len() == 1 => area.draw(&Circle::new(points[0], 2, self.colour.filled())),
+                None => area.draw(&PathElement::new(points, stroke)),
+                Some((length, gap)) => area.draw(&DashedPathElement::new(points.iter().copied(), length, gap, stroke)),
+            };
         }
+        let (outline, is_filled) = SHAPES[self.shape % SHAPES.len()];
+        points.iter().try_for_each(|&point| match (outline, is_filled) {
+            ([], _) => area.draw(&Circle::new(point, 4, self.colour.filled())),
+            (_, true) => area.draw(&(EmptyElement::at(point) + Polygon::new(outline, self.colour.filled()))),
+            (_, false) => area.draw(&(EmptyElement::at(point) + PathElement::new(outline, stroke))),
+        })
     }
 }
 
@@ -319,19 +398,20 @@ fn ticks(range: &Range<f64>, log: bool) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Plot, ticks};
+    use super::{Plot, Series, ticks};
     use crate::table::Table;
 
-    fn drawn(rows: &[[&str; 4]]) -> String {
+    fn table(rows: &[[&str; 4]]) -> Table {
         let rows = rows.iter().map(|row| row.map(str::to_owned).to_vec()).collect();
-        let table = Table::plain(&["k", "c", "bound", "measured"], rows);
-        Plot::new("plot", "k", "error")
-            .log_x()
-            .log_y()
-            .line("bound")
-            .points("measured")
-            .split_by("c")
-            .draw("t & <u>", &table)
+        Table::plain(&["k", "c", "bound", "measured"], rows)
+    }
+
+    fn plot() -> Plot {
+        Plot::new("plot", "k", "error").log_x().log_y().line("bound").points("measured").split_by("c")
+    }
+
+    fn drawn(rows: &[[&str; 4]]) -> String {
+        plot().x_label("k (queries)").draw("t & <u>", &table(rows))
     }
 
     #[test]
@@ -353,18 +433,33 @@ mod tests {
     fn every_series_has_a_legend_and_what_does_not_fit_is_counted() {
         let rows = [["1", "1", "10", "3"], ["10", "1", "20", "0"], ["1", "2", "30", "inf"], ["10", "2", "40", ""]];
         let svg = drawn(&rows);
-        for label in
-            ["c = 1: bound", "c = 1: measured", "c = 2: bound", "2 values do not fit the axes", "t &amp; &lt;u&gt;"]
-        {
+        let legend = ["c = 1", "c = 2", "line: bound", "points: measured"];
+        for label in legend.into_iter().chain(["2 values do not fit the axes", "t &amp; &lt;u&gt;", "k (queries)"]) {
             assert!(svg.contains(label), "{label:?} is missing in {svg}");
         }
-        assert!(!svg.contains("c = 2: measured"), "a series without points has no legend");
         assert_eq!(svg, drawn(&rows));
     }
 
     #[test]
     fn a_plot_of_nothing_or_of_one_point_is_still_drawn() {
         assert!(drawn(&[["1", "1", "", ""]]).contains("nothing to show"));
-        assert!(drawn(&[["1", "1", "5", "5"]]).contains("c = 1: bound"));
+        assert!(drawn(&[["1", "1", "5", "5"]]).contains("c = 1"));
+    }
+
+    #[test]
+    fn series_of_a_kind_differ_by_more_than_their_colour() {
+        let rows = ["1", "2", "3", "4", "5", "6"].map(|c| ["1", c, "10", "3"]);
+        let (series, _) = plot().points("k").series(&table(&rows));
+        for (number, one) in series.iter().enumerate() {
+            let same = |other: &&Series| other.mark == one.mark && other.shape == one.shape;
+            assert_eq!(
+                series[..number].iter().find(same).map(|other| &other.group),
+                None,
+                "{} {}",
+                one.group,
+                one.column
+            );
+        }
+        assert_eq!(series.len(), 3 * rows.len());
     }
 }

@@ -7,12 +7,14 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::command::{Options, exit_code, list, print};
+use crate::experiment::Size;
 use crate::files::{HarnessError, machine, write_whole};
 use crate::finding::Verdict;
 use crate::outcome::Outcome;
+use crate::report::report;
 use crate::run::Runnable;
 use crate::splice::splice;
-use crate::table::{Table, escape};
+use crate::table::Table;
 
 /// Runs every experiment and writes the results: tables, plots, a report
 #[derive(Parser)]
@@ -61,7 +63,7 @@ pub fn run_all(
     }
     let folder = options.folder();
     write_whole(&folder.join("README.md"), &index_page(&outcomes, options))?;
-    write_whole(&folder.join("report.html"), &report(&outcomes))?;
+    write_whole(&folder.join("report.html"), &report(&outcomes, options))?;
     write_whole(&folder.join("machine.txt"), &machine_page(&outcomes))?;
     for document in documents {
         let read =
@@ -72,8 +74,9 @@ pub fn run_all(
         }
     }
     options.print(&format!(
-        "\n## All experiments\n\n{}\nReport: {}\n",
+        "\n## All experiments\n\n{}\n{}Report: {}\n",
         index(&outcomes).markdown(),
+        summary(&outcomes),
         folder.join("report.html").display()
     ));
     Ok(outcomes)
@@ -90,59 +93,46 @@ fn excerpt(name: &str, outcomes: &[Outcome]) -> Option<String> {
 
 fn index(outcomes: &[Outcome]) -> Table {
     let row = |outcome: &Outcome| {
-        vec![outcome.name.to_owned(), outcome.claim.to_owned(), outcome.tally(), outcome.verdict().to_string()]
+        vec![outcome.name.to_owned(), outcome.subject.to_owned(), outcome.tally(), outcome.verdict().to_string()]
     };
-    Table::plain(&["experiment", "claim", "cases and checks", "verdict"], outcomes.iter().map(row).collect())
+    Table::plain(&["experiment", "about", "rows and checks", "verdict"], outcomes.iter().map(row).collect())
+}
+
+/// "All claims hold." or which do, which do not and which are not decided, by name.
+fn summary(outcomes: &[Outcome]) -> String {
+    let of = |verdict: Verdict| {
+        let names = outcomes.iter().filter(|outcome| outcome.verdict() == verdict).map(|outcome| outcome.name);
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let verdicts =
+        [("Claims hold", Verdict::Holds), ("Not decided", Verdict::Inconclusive), ("A claim fails", Verdict::Fails)];
+    let said = verdicts.into_iter().map(|(said, verdict)| (said, of(verdict))).filter(|(_, names)| !names.is_empty());
+    said.map(|(said, names)| format!("{said}: {names}.\n")).collect()
 }
 
 fn index_page(outcomes: &[Outcome], options: &Options) -> String {
-    let command = format!("cargo run --release --bin reproduce{}", options.size().pick("", " -- --full"));
     let links: String = outcomes.iter().map(|outcome| format!("- [{0}]({0}/table.md)\n", outcome.name)).collect();
-    let size = options.size().pick(
-        "These are the results of the quick size, kept in the repository and regenerated with every change. `--full` runs the full size, into `results/full`, which is not kept.",
-        "These are the results of the full size. They are not kept in the repository.",
-    );
+    let size = match options.size {
+        Size::Brief => "These are the results of the brief size, a part of the quick one.",
+        Size::Quick => {
+            "These are the results of the quick size, regenerated with every change. Those of the full size, of one run on one machine, are in `full`."
+        }
+        Size::Full => "These are the results of the full size, of one run on one machine.",
+    };
     format!(
-        "# Results\n\nWritten by `{command}`; nothing here is written by hand. Seeded with {}: repeatable, and not private.\n\n{size}\n\n{}\n{links}\n\
-         `report.html` shows everything on one page, without a network. In each folder `rows.csv` has a row for every case: parameters, seed, first stream, \
-         quantiles, checks with their reasons, and what went wrong if anything did; `table.md` is for reading; `*.svg` are the plots.\n\
-         The same seed gives the same bytes on any number of threads. What belongs to one machine or one run is kept apart and is not compared: \
-         `machine.txt`, `manifest.json` (with the source revision), `timings*`, and `progress.csv`, from which `--resume` goes on.\n",
+        "# Results\n\nWritten by `cargo run --release --bin reproduce{}`; nothing here is written by hand. Seeded with {}: repeatable, and not private.\n\n{size}\n\n{}\n{links}\n\
+         In each folder `rows.csv` has a row for every case: parameters, seed, first stream, quantiles, checks with their reasons, and what went wrong if anything did; \
+         `table.md` is for reading; `*.svg` are the plots. The same seed gives the same bytes of these on any number of threads.\n\
+         What belongs to one machine or one run differs, and is kept of the full size alone: `report.html` (everything on one page, without a network), `machine.txt`, \
+         `manifest.json` (with the source revision) and `timings*`. From `progress.csv`, which is never kept, `--resume` goes on.\n",
+        options.size.flag(),
         options.seed,
         index(outcomes).markdown(),
     )
 }
 
 fn machine_page(outcomes: &[Outcome]) -> String {
-    let facts = machine().into_iter().map(|(name, value)| format!("{name}: {value}\n"));
-    let seconds =
-        outcomes.iter().map(|outcome| format!("{}: {:.1} seconds\n", outcome.name, outcome.elapsed.as_secs_f64()));
+    let facts = machine().iter().map(|(name, value)| format!("{name}: {value}\n"));
+    let seconds = outcomes.iter().map(|outcome| format!("{}: {} seconds\n", outcome.name, outcome.seconds()));
     facts.chain(seconds).collect()
-}
-
-const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}\
-table{border-collapse:collapse;font-size:.875rem;margin:1rem 0}th,td{padding:.3rem .7rem;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}\
-.number{text-align:right;font-variant-numeric:tabular-nums}.holds{color:#006b4f}.inconclusive{color:#8a5a00}.fails{color:#b00020;font-weight:bold}\
-.wide{overflow-x:auto}svg{max-width:100%;height:auto}";
-
-/// One page with every table and plot in it.
-fn report(outcomes: &[Outcome]) -> String {
-    let worst = outcomes.iter().map(Outcome::verdict).max().unwrap_or(Verdict::Holds);
-    let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Tamis: results</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>Results: <span class=\"{worst}\">{worst}</span></h1>\n{}",
-        index(outcomes).html()
-    );
-    for outcome in outcomes {
-        page += &format!("<h2 id=\"{0}\">{0}</h2>\n<p>{1}</p>\n", outcome.name, escape(outcome.claim));
-        page += &format!("<p class=\"{}\">{}</p>\n", outcome.verdict(), escape(&outcome.statement()));
-        // A plot of timings belongs to one machine, and this page is the same on all.
-        outcome.plots.iter().filter(|(file, _)| !file.starts_with("timings-")).for_each(|(_, svg)| page += svg);
-        page += &outcome.table(false).html();
-        let findings: String = outcome.findings().iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
-        if !findings.is_empty() {
-            page += &format!("<ul>\n{findings}</ul>\n");
-        }
-    }
-    page + "</body>\n</html>\n"
 }

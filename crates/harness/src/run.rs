@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use chacha20::ChaCha12Rng;
-use indicatif::{ProgressBar, ProgressStyle};
 use rand::SeedableRng;
 use rayon::prelude::*;
 
@@ -17,6 +16,7 @@ use crate::experiment::{Case, Experiment, Size, TrialRng};
 use crate::files::{HarnessError, Progress, machine, write_whole};
 use crate::finding::{Finding, Verdict};
 use crate::outcome::{Outcome, assignments};
+use crate::pace::Pace;
 use crate::sample::Sample;
 use crate::table::{Column, Role, Table};
 
@@ -59,6 +59,14 @@ struct Work<C> {
     case: C,
     trials: u64,
     first_stream: u64,
+    highlight: bool,
+}
+
+impl<C: Case> Work<C> {
+    /// "k = 10, c = 1".
+    fn describe(&self) -> String {
+        assignments(self.case.parameters().iter().map(|(name, value)| (*name, value.exact())))
+    }
 }
 
 impl<C: Case> Runnable for Experiment<C> {
@@ -71,23 +79,27 @@ impl<C: Case> Runnable for Experiment<C> {
     }
 
     fn work(&self, size: Size) -> Vec<(String, u64)> {
-        let describe = |case: &C| assignments(case.parameters().iter().map(|(name, value)| (*name, value.exact())));
-        let cases = (self.sweep)(size);
-        cases.iter().map(|case| (describe(case), (self.trials)(case, size))).collect()
+        let (work, _) = self.numbered_work(size);
+        work.iter().map(|unit| (unit.describe(), unit.trials)).collect()
     }
 
     fn run(&self, options: &Options) -> Result<Outcome, HarnessError> {
+        // Which revision this is, before anything is written.
+        machine();
         let started = Instant::now();
-        let work = self.numbered_work(options.size());
+        let (work, left_out) = self.numbered_work(options.size);
         let folder = options.folder().join(self.name);
         let mut progress = Progress::new(folder.join("progress.csv"), self.columns(&work)?, work.len());
+        let mut resumed = 0;
         if options.resume {
             let identities: Vec<Vec<String>> = work.iter().map(|unit| identity(unit, options.seed)).collect();
-            let taken = progress.resume(&identities)?;
-            options.say(&format!("{}: this program had finished {taken} of {} cases", self.name, work.len()));
+            resumed = progress.resume(&identities)?;
+            options.say(&format!("{}: this program had finished {resumed} of {} cases", self.name, work.len()));
         }
 
-        let bar = self.progress_bar(&work, &progress, options);
+        let left = work.iter().enumerate().filter(|(number, _)| !progress.is_finished(*number));
+        let units = left.map(|(_, unit)| unit.trials * (self.cost)(&unit.case)).sum();
+        let pace = Pace::new(self.name, units, options.quiet);
         let progress = Mutex::new(progress);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads.map_or(0, Into::into)).build()?;
         pool.install(|| {
@@ -96,13 +108,13 @@ impl<C: Case> Runnable for Experiment<C> {
                 if progress.lock().expect("no holder panics").is_finished(number) {
                     return Ok(());
                 }
-                match self.run_case(unit, options, &bar) {
+                match self.run_case(unit, options, &pace) {
                     Some(row) => progress.lock().expect("no holder panics").finish(number, row),
                     None => Ok(()),
                 }
             })
         })?;
-        bar.finish_and_clear();
+        pace.end();
         let mut progress = progress.into_inner().expect("no holder panics");
         progress.save()?;
 
@@ -110,16 +122,19 @@ impl<C: Case> Runnable for Experiment<C> {
             name: self.name,
             claim: self.claim,
             rows: progress.into_table(),
-            highlights: work.iter().map(|unit| (self.highlight)(&unit.case)).collect(),
+            subject: self.subject,
+            highlights: work.iter().map(|unit| unit.highlight).collect(),
             overall: Vec::new(),
             plots: Vec::new(),
+            omitted: Vec::new(),
             cases: work.len(),
+            resumed,
             elapsed: started.elapsed(),
-            size: options.size(),
+            size: options.size,
             seed: options.seed,
         };
         if !outcome.is_interrupted() {
-            self.conclude(&mut outcome);
+            self.conclude(&mut outcome, &left_out);
             self.write(&outcome, options)?;
         }
         Ok(outcome)
@@ -127,15 +142,24 @@ impl<C: Case> Runnable for Experiment<C> {
 }
 
 impl<C: Case> Experiment<C> {
-    fn numbered_work(&self, size: Size) -> Vec<Work<C>> {
+    /// What there is to do, and what this size leaves out. Streams are numbered over both, so that a row of the brief
+    /// size is that of the quick one.
+    fn numbered_work(&self, size: Size) -> (Vec<Work<C>>, Vec<Work<C>>) {
         let mut first_stream = 0;
         let number = |case| {
-            let trials = (self.trials)(&case, size);
-            let unit = Work { case, trials, first_stream };
+            let trials = (self.trials)(&case, size.sweep());
+            let unit = Work { highlight: (self.highlight)(&case), case, trials, first_stream };
             first_stream += trials;
             unit
         };
-        (self.sweep)(size).into_iter().map(number).collect()
+        let all = (self.sweep)(size.sweep()).into_iter().map(number);
+        all.partition(|unit| size != Size::Brief || self.is_brief(unit))
+    }
+
+    /// Whether the brief size has it.
+    fn is_brief(&self, unit: &Work<C>) -> bool {
+        let mut plots = self.plots.iter().filter(|plot| plot.is_in_brief());
+        unit.highlight || unit.trials == 0 || plots.any(|plot| plot.may_show(&unit.case.parameters()))
     }
 
     /// The columns of the rows; also the check that the definition makes sense, made before hours are spent
@@ -178,21 +202,8 @@ impl<C: Case> Experiment<C> {
         }
     }
 
-    fn progress_bar(&self, work: &[Work<C>], progress: &Progress, options: &Options) -> ProgressBar {
-        if options.quiet {
-            return ProgressBar::hidden();
-        }
-        let left = work.iter().enumerate().filter(|(number, _)| !progress.is_finished(*number));
-        // Drawn on standard error, and only if that is a terminal.
-        let bar = ProgressBar::new(left.map(|(_, unit)| unit.trials * (self.cost)(&unit.case)).sum());
-        // Cannot fail: the template is a constant.
-        let style = ProgressStyle::with_template("{prefix} {wide_bar} {percent} % of the trials, {eta} left")
-            .expect("a valid template");
-        bar.with_style(style).with_prefix(self.name)
-    }
-
     /// The row of a case; nothing if the run was stopped meanwhile.
-    fn run_case(&self, unit: &Work<C>, options: &Options, bar: &ProgressBar) -> Option<Vec<String>> {
+    fn run_case(&self, unit: &Work<C>, options: &Options, pace: &Pace) -> Option<Vec<String>> {
         let cost = (self.cost)(&unit.case);
         let trial = |number: u64| {
             if options.interrupt.load(Ordering::Relaxed) {
@@ -201,7 +212,7 @@ impl<C: Case> Experiment<C> {
             let mut rng = trial_generator(options.seed, self.name, unit.first_stream + number);
             let observed = caught(|| (self.trial)(&unit.case, &mut rng).map_err(|error| error.to_string()))
                 .and_then(|result| result);
-            bar.inc(cost);
+            pace.advance(cost);
             Some(observed.and_then(|values| match values.iter().position(|value| value.is_nan()) {
                 Some(place) => Err(format!("{} is not a number", self.measurements[place])),
                 None => Ok(values),
@@ -261,9 +272,14 @@ impl<C: Case> Experiment<C> {
         row
     }
 
-    /// Checks across cases, and plots.
-    fn conclude(&self, outcome: &mut Outcome) {
+    /// Checks across cases, and plots, as far as their rows are there.
+    fn conclude(&self, outcome: &mut Outcome, left_out: &[Work<C>]) {
         for (name, check) in &self.overall_checks {
+            // Which rows a check reads is not known.
+            if !left_out.is_empty() {
+                outcome.omitted.push((*name).to_owned());
+                continue;
+            }
             let mut finding = caught(|| check(&outcome.rows)).unwrap_or_else(|error| Finding::require(false, error));
             if self.timings.contains(name) {
                 finding.because = "by the clock, see timings.csv".to_owned();
@@ -271,6 +287,10 @@ impl<C: Case> Experiment<C> {
             outcome.overall.push((name, finding));
         }
         for plot in &self.plots {
+            if left_out.iter().any(|unit| plot.may_show(&unit.case.parameters())) {
+                outcome.omitted.push(format!("the plot {}", plot.file(&outcome.rows)));
+                continue;
+            }
             outcome.plots.push((plot.file(&outcome.rows), plot.draw(self.name, &outcome.rows)));
         }
     }
@@ -289,13 +309,14 @@ impl<C: Case> Experiment<C> {
             write_whole(&folder.join("timings.csv"), &timings.csv())?;
         }
         let facts: serde_json::Map<String, serde_json::Value> =
-            machine().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+            machine().iter().map(|(name, value)| ((*name).to_owned(), value.as_str().into())).collect();
         let manifest = serde_json::json!({
             "experiment": self.name,
             "size": outcome.size.to_string(),
             "seed": outcome.seed,
             "private": false,
             "seconds": significant(outcome.elapsed.as_secs_f64()),
+            "cases done before": outcome.resumed,
             "threads": options.threads.map(usize::from),
             "machine": facts,
         });

@@ -146,25 +146,29 @@ impl Table {
         text.join("|\n") + "|\n"
     }
 
-    /// An HTML table; a verdict becomes the class of its cell.
+    /// An HTML table that scrolls by itself where it is too wide, with its last column in sight; a verdict becomes the
+    /// class of its cell.
     pub(crate) fn html(&self) -> String {
-        let mut text = "<div class=\"wide\"><table>\n<tr>".to_owned();
-        self.columns.iter().for_each(|column| text += &format!("<th>{}</th>", escape(&column.name)));
-        text += "</tr>\n";
+        let class = |column: usize| if self.is_numeric(column) { " class=\"number\"" } else { "" };
+        let classes: Vec<&str> = (0..self.columns.len()).map(class).collect();
+        let mut text = "<div class=\"wide rows\" tabindex=\"0\"><table>\n<thead><tr>".to_owned();
+        for (class, column) in classes.iter().zip(&self.columns) {
+            text += &format!("<th{class}>{}</th>", escape(&column.name));
+        }
+        text += "</tr></thead>\n<tbody>\n";
         for row in &self.rows {
             text += "<tr>";
-            for (column, cell) in row.iter().enumerate() {
+            for (class, cell) in classes.iter().zip(row) {
                 let class = match cell.as_str() {
                     "holds" | "inconclusive" | "fails" => format!(" class=\"{cell}\""),
-                    _ if self.is_numeric(column) => " class=\"number\"".to_owned(),
-                    _ => String::new(),
+                    _ => (*class).to_owned(),
                 };
                 let cell = if cell.is_empty() { "—".to_owned() } else { escape(cell) };
                 text += &format!("<td{class}>{cell}</td>");
             }
             text += "</tr>\n";
         }
-        text + "</table></div>\n"
+        text + "</tbody></table></div>\n"
     }
 
     fn is_numeric(&self, column: usize) -> bool {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rand::RngExt;
-use tamis_harness::{Case, Cell, Experiment, Finding, HarnessError, Options, Plot, Runnable, Verdict, run_all};
+use tamis_harness::{Case, Cell, Experiment, Finding, HarnessError, Options, Plot, Runnable, Size, Verdict, run_all};
 
 /// Sums of uniform numbers: floating-point sums, which would show a change of order.
 #[derive(Clone)]
@@ -39,6 +39,7 @@ fn sums_with(before: impl Fn(&Sums) + Send + Sync + 'static) -> Experiment<Sums>
         "sums",
         "A sum exceeds its mean by at most √(n ln(1/β)/2) but for probability β [Hoeffding 1963, Theorem 2].",
     )
+    .subject("Sums of uniform numbers")
     .sweep(|size| {
         let terms = size.pick(vec![1, 4, 16, 64], vec![1, 4, 16, 64, 256]);
         [0.05, 0.2]
@@ -92,7 +93,7 @@ fn compared_files(folder: &Path) -> BTreeMap<String, String> {
             let name = path.file_name().expect("a name").to_string_lossy().into_owned();
             if path.is_dir() {
                 folders.push(path);
-            } else if !(["manifest.json", "machine.txt", "progress.csv"].contains(&name.as_str())
+            } else if !(["manifest.json", "machine.txt", "report.html", "progress.csv"].contains(&name.as_str())
                 || name.starts_with("timings"))
             {
                 let content = fs::read_to_string(&path).expect("text");
@@ -301,6 +302,62 @@ fn timed(holds: bool) -> Experiment<Sums> {
         .plot(Plot::new("count", "terms", "terms").line("terms again"))
 }
 
+/// The report of [`sums`] and [`timed`]: it opens without a network or a script, and has everything.
+fn check_report(folder: &Path) {
+    let report = fs::read_to_string(folder.join("report.html")).expect("written");
+    assert!(is_balanced(&report));
+    let addresses = report.matches("://").count() - report.matches("xmlns=\"http://www.w3.org/2000/svg\"").count();
+    assert_eq!(addresses, 0, "it opens without a network");
+    let foreign = ["<script", "<link", "<img", "<iframe", "@import", "url(", " onload", "javascript:"];
+    assert_eq!(foreign.into_iter().find(|wrong| report.contains(wrong)), None);
+    assert_eq!(report.matches("<svg").count(), 3, "a drawing for each plot");
+    let links = report.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    for link in links {
+        let found = match link.strip_prefix('#') {
+            Some(name) => report.contains(&format!("<section id=\"{name}\">")),
+            None => folder.join(link).exists(),
+        };
+        assert!(found, "{link} leads nowhere");
+    }
+    let expected = [
+        "every claim holds",
+        "<td>Sums of uniform numbers</td>",
+        "1 &lt; 2 &lt;&amp; so on&gt;",
+        "<th>processor</th>",
+        "<th>revision</th>",
+        "<details><summary>All 8 rows</summary>",
+        "grows as the square root: holds",
+        "<code>cargo run --release --bin sums</code>",
+        "<a href=\"timed/timings.csv\">",
+    ];
+    expected.into_iter().for_each(|part| assert!(report.contains(part), "{part:?} is missing"));
+}
+
+#[test]
+fn the_brief_size_is_a_part_of_the_quick_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let quick = sums().run(&options(folder.path())).expect("runs");
+    let brief = Options { size: Size::Brief, ..options(folder.path()) };
+    let outcome = sums().run(&brief).expect("runs");
+    let highlighted = quick.rows.select(|_| true, |row| quick.highlights[row]);
+    assert_eq!((highlighted.rows.len(), &outcome.rows), (4, &highlighted), "the same rows, byte for byte");
+    assert_eq!(outcome.verdict(), Verdict::Holds);
+    // What needs the other rows is left out, and named.
+    assert!(outcome.overall.is_empty() && outcome.plots.is_empty());
+    assert_eq!(outcome.omitted, ["grows as the square root", "the plot plot.svg"]);
+    assert!(outcome.findings()[0].ends_with(&outcome.omitted.join("; ")), "{:?}", outcome.findings());
+    let table = fs::read_to_string(folder.path().join("brief/sums/table.md")).expect("written");
+    assert!(table.contains("`cargo run --release --bin sums -- --size brief`"), "{table}");
+
+    // A plot that belongs to it brings its rows, and with all rows the checks across them are made.
+    let plot = |plot: Plot| plot.log_x().points("measured").in_brief();
+    let one = sums().plot(plot(Plot::new("one", "terms", "excess").only("beta", "0.05"))).run(&brief).expect("runs");
+    assert_eq!((one.rows.rows.len(), one.plots.len(), one.overall.len()), (6, 1, 0));
+    let all = sums().plot(plot(Plot::new("all", "terms", "excess"))).run(&brief).expect("runs");
+    assert_eq!((&all.rows, &all.overall, all.plots.len()), (&quick.rows, &quick.overall, 2));
+    assert_eq!(all.omitted, [""; 0]);
+}
+
 #[test]
 fn everything_together() {
     let (folder, again) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
@@ -318,7 +375,6 @@ fn everything_together() {
     let files = compared_files(&folder.path().join("results"));
     let expected = [
         "README.md",
-        "report.html",
         "sums/plot.svg",
         "sums/rows.csv",
         "sums/table.md",
@@ -327,15 +383,11 @@ fn everything_together() {
         "timed/table.md",
     ];
     assert_eq!(files.keys().collect::<Vec<_>>(), expected);
-    for file in ["machine.txt", "timed/manifest.json", "timed/timings.csv", "timed/timings-time.svg"] {
+    for file in ["machine.txt", "report.html", "timed/manifest.json", "timed/timings.csv", "timed/timings-time.svg"] {
         assert!(folder.path().join("results").join(file).exists(), "{file}");
     }
     assert!(!files["timed/rows.csv"].contains("seconds"), "what a clock says stays out of what is compared");
-    let report = &files["report.html"];
-    assert!(is_balanced(report) && report.matches("<svg").count() == 2);
-    let addresses = report.matches("://").count() - report.matches("xmlns=\"http://www.w3.org/2000/svg\"").count();
-    assert_eq!(addresses, 0, "the report opens without a network");
-    assert!(report.contains("1 &lt; 2 &lt;&amp; so on&gt;"));
+    check_report(&folder.path().join("results"));
 
     // The document has the highlighted rows only, and a second run changes nothing anywhere.
     let spliced = fs::read_to_string(&readme).expect("kept");
@@ -352,4 +404,5 @@ fn everything_together() {
     let outcomes = run_all(&experiments, &options(again.path()), &[]).expect("runs");
     assert_eq!(outcomes.iter().map(|outcome| outcome.verdict()).collect::<Vec<_>>(), [Verdict::Fails, Verdict::Holds]);
     assert_eq!(outcomes[0].findings(), ["terms = 1000, beta = 0.5: counts: fails (so it is said)"]);
+    assert_eq!((outcomes[0].failures(), outcomes[1].failures()), (outcomes[0].findings(), Vec::new()));
 }

@@ -95,7 +95,8 @@ impl Data {
     /// Which rows were which of two points with one fingerprint is not known any more; all are then taken for the lesser
     /// point's. A record that comes or goes can so move a conjunction by more than 1, if its point shares its fingerprint
     /// with one of d others: under a key that nobody knows this has a probability of at most d/2⁶⁴, which is a δ that
-    /// comes on top of what a session states. [`points`](Self::points) has none.
+    /// comes on top of what a session states; R times as much for a unit that names R points, those of rows that a bound
+    /// dropped included. [`points`](Self::points) has none.
     ///
     /// # Errors
     /// If the width is not from 1 to 128, a point has a bit beyond it, or a row has a key that no point has.

@@ -11,8 +11,8 @@
 //!   probability β, however the queries are chosen: also by somebody who has worked out the release's collisions from
 //!   its answers. That is [`Plan::guarantee`]. How many corrections an adversary can force is not bounded.
 //! - **Predicted.** Queries that do not depend on the release are off by no more than e by themselves
-//!   ([`predicted_error_of_all`](tamis_projection::Plan::predicted_error_of_all), by the normal law), and T is e +
-//!   α_svt: so they use up no correction at all. Where a few keys have most of the records errors are not normal
+//!   ([`predicted_error_of_all`](tamis_projection::Plan::predicted_error_of_all), by the normal law and that of the noise), and
+//!   T is e + α_svt: so they use up no correction at all. Where a few keys have most of the records errors are not normal
 //!   ([`predicted_rule`](tamis_projection::Plan::predicted_rule)): a query that shares its row with one of them can be off
 //!   by all of its records, and then it is corrected. That is what the guard is for, and why T is not made so large as to
 //!   let it pass.
@@ -60,7 +60,7 @@ impl GuardedPlan {
     /// Divides the budget so that the guarantee is least. `key_multiplicity` is how many records a key has on the
     /// average over records, ‖x‖₂²/n: 1 if all keys are distinct. Public, and only for prediction.
     ///
-    /// Cost: some sixty plans of a release.
+    /// Cost: at most some sixty plans of a release.
     ///
     /// # Errors
     /// If a size is out of range, or no division gives noise that can be drawn.
@@ -73,36 +73,50 @@ impl GuardedPlan {
         } else {
             half.into_iter().map(|half| (half.clone(), half)).chain([(Delta::ZERO, delta.clone())]).collect()
         };
-        let divisions = (1..SHARES).flat_map(|share| deltas.iter().map(move |deltas| (share, deltas)));
-        let plans = divisions.map(|(share, (of_release, of_guard))| {
-            Self::divided(setting, updates, key_multiplicity, share, of_release, of_guard)
-        });
+        let (mut best, mut refusal) = (None, None);
+        for (share, (of_release, of_guard)) in
+            (1..SHARES).flat_map(|share| deltas.iter().map(move |pair| (share, pair)))
+        {
+            let part = |share: u32, delta: &Delta| {
+                let epsilon =
+                    setting.budget.epsilon().as_rational() * Rational::from_parts(share.into(), SHARES.into());
+                Ok::<_, PlanError>(Budget::approximate(Epsilon::from_rational(epsilon)?, delta.clone()))
+            };
+            let budgets = part(share, of_release).and_then(|release| Ok((release, part(SHARES - share, of_guard)?)));
+            match budgets.and_then(|budgets| Self::divided(setting, updates, key_multiplicity, budgets, best.as_ref()))
+            {
+                Ok(plan) => best = plan.or(best),
+                Err(error) => refusal = Some(error),
+            }
+        }
         // Cannot fail: there are 31 shares, and at least one pair of δ for each.
-        plans.reduce(better).expect("a division")
+        best.ok_or_else(|| refusal.expect("a division"))
     }
 
+    /// The plan with these budgets for the release and for the guard, if its guarantee is less than that of the best so far.
     fn divided(
         setting: &Setting,
         updates: Hits,
         key_multiplicity: f64,
-        share: u32,
-        delta_of_release: &Delta,
-        delta_of_guard: &Delta,
-    ) -> Result<Self, PlanError> {
-        let part = |share: u32| {
-            let share = Rational::from_parts(share.into(), SHARES.into());
-            Epsilon::from_rational(setting.budget.epsilon().as_rational() * share)
-        };
-        let budget = Budget::approximate(part(share)?, delta_of_release.clone());
-        let release = ProjectionRelease::builder(budget, setting.neighbours, setting.rows_per_unit)
+        (of_release, of_guard): (Budget, Budget),
+        best: Option<&Self>,
+    ) -> Result<Option<Self>, PlanError> {
+        let guard = Setting { budget: of_guard, ..setting.clone() };
+        let errs = |plan: &Self| plan.guard.errors().checked;
+        let most = best.map_or(u64::MAX, errs);
+        // Where the guard alone errs as much, the release need not be planned.
+        if Plan::least_over_noise(&guard, updates)? >= most {
+            return Ok(None);
+        }
+        let release = ProjectionRelease::builder(of_release, setting.neighbours, setting.rows_per_unit)
             .records(setting.records)
             .key_multiplicity(key_multiplicity)
             .support(setting.support)
             .queries(setting.queries)
             .beta(setting.beta)
             .build()?;
-        let budget = Budget::approximate(part(SHARES - share)?, delta_of_guard.clone());
-        Self::with_release(&Setting { budget, ..setting.clone() }, updates, release)
+        let plan = Self::with_release(&guard, updates, release)?;
+        Ok((errs(&plan) < most).then_some(plan))
     }
 
     /// Guards a release of the user's. The budget of `guard` is for the guarding alone, and what the release costs
@@ -150,18 +164,6 @@ impl GuardedPlan {
 
 /// ε is divided in such parts.
 const SHARES: u32 = 32;
-
-/// The plan with the smaller guarantee; if there is none, why not.
-fn better(
-    one: Result<GuardedPlan, PlanError>,
-    other: Result<GuardedPlan, PlanError>,
-) -> Result<GuardedPlan, PlanError> {
-    match (one, other) {
-        (Ok(one), Ok(other)) => Ok(if other.guard.guarantee() < one.guard.guarantee() { other } else { one }),
-        (Ok(plan), Err(_)) | (Err(_), Ok(plan)) => Ok(plan),
-        (Err(_), Err(error)) => Err(error),
-    }
-}
 
 /// The hypothesis: a release, and what was learned beside it.
 #[derive(Clone, Debug)]

@@ -368,7 +368,7 @@ impl Plan {
 
     /// The least error that this page proves for all k queries: c, noise and threshold are chosen for it.
     ///
-    /// Cost: some hundred plans of the sparse vector, a few tenths of a second.
+    /// Cost: some fifty plans of the sparse vector, some hundredths of a second.
     ///
     /// # Errors
     /// If a size is out of range, or there is no number of updates whose noise can be drawn.
@@ -380,21 +380,29 @@ impl Plan {
         }
         let candidate = |updates: u64| Self::tight_with(setting, learner, Hits::new(updates)?);
         let error = |plan: &Result<Self, PlanError>| plan.as_ref().map_or(u64::MAX, |plan| plan.errors.checked);
-        let better = |best: (u64, Result<Self, PlanError>), updates: u64| {
-            if updates == best.0 {
-                return best;
-            }
+        let mut best = (1, candidate(1));
+        // Coarsely first. Noise grows with c, so that from where it alone is above the least error all are.
+        for updates in (1..20).map(|power| 1 << power) {
             let plan = candidate(updates);
-            if error(&plan) < error(&best.1) { (updates, plan) } else { best }
-        };
-        // Coarsely first, then ever finer around the best so far.
-        let mut best = (1..20).map(|power| 1 << power).fold((1, candidate(1)), better);
+            if plan.as_ref().is_ok_and(|plan| 2 * plan.errors.released >= error(&best.1)) {
+                break;
+            }
+            if error(&plan) < error(&best.1) {
+                best = (updates, plan);
+            }
+        }
+        // Then ever finer around the best so far.
         let mut ratio = 2.0;
         while ratio > 1.0 + 1e-4 {
             ratio = f64::sqrt(ratio);
             // Positive numbers below 2^21.
             let around = [best.0 as f64 / ratio, best.0 as f64 * ratio].map(|updates| updates.round() as u64);
-            best = around.into_iter().fold(best, better);
+            for updates in around {
+                let plan = if updates == best.0 { continue } else { candidate(updates) };
+                if error(&plan) < error(&best.1) {
+                    best = (updates, plan);
+                }
+            }
         }
         best.1
     }
@@ -449,6 +457,13 @@ impl Plan {
             errors: Errors { released: noise, checked: threshold + noise, unchecked: None },
         }
         .check()
+    }
+
+    /// What [`budgeted_over_noise`](Self::budgeted_over_noise) guarantees at best, in units, if the threshold is at least α_svt or all records.
+    pub(crate) fn least_over_noise(setting: &Setting, updates: Hits) -> Result<u64, PlanError> {
+        setting.check()?;
+        let (_, noise) = Self::gap_gate(setting, updates)?;
+        Ok(noise.min(setting.total() as u64) + noise)
     }
 
     /// The better sparse vector with its gap, and how far its noise can be off in units.
@@ -554,6 +569,44 @@ impl Plan {
     /// The same in records.
     pub fn guarantee_in_records(&self) -> f64 {
         records(self.errors.checked)
+    }
+
+    /// The error in records of weights or a perceptron that have learned nothing yet, for a query of m keys whose true answer is so many
+    /// records: what they begin with are n·m/N and 0.
+    ///
+    /// None if such a query may be corrected, the error being above T − α_svt; then no more is known than the
+    /// [guarantee](Self::guarantee). Below that it is not, but for a probability β of all queries together, and if all are of that kind, nothing
+    /// is learned and the figure is exact. None without a hypothesis, and for a release, which
+    /// [knows its own](tamis_projection::Plan::predicted_standard_error).
+    ///
+    /// ```
+    /// use tamis_interactive::{Learner, Plan, Setting};
+    /// use tamis_noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries};
+    /// let setting = Setting {
+    ///     records: 1_000_000,
+    ///     largest_count: 1,
+    ///     support: 10_000,
+    ///     queries: Queries::new(1_000_000)?,
+    ///     beta: Beta::new(0.05)?,
+    ///     budget: Budget::approximate(Epsilon::new(1.0)?, Delta::new(1e-9)?),
+    ///     neighbours: Neighbours::AddRemove,
+    ///     rows_per_unit: 1,
+    /// };
+    /// let plan = Plan::tight(&setting, Learner::SparsePerceptron)?;
+    /// assert_eq!(plan.error_of_nothing_learned(5_000.0), Some(5_000.0));
+    /// assert_eq!(plan.error_of_nothing_learned(50_000.0), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn error_of_nothing_learned(&self, answer: f64) -> Option<f64> {
+        let guess = match (self.learner, self.slots()) {
+            (Learner::SparsePerceptron, _) if self.gate.is_some() => 0.0,
+            (_, Some(slots)) => self.setting.records as f64 * self.setting.support as f64 / slots as f64,
+            _ => return None,
+        };
+        // T − α_svt, which is 2T − (T + α_svt) as long as corrections last.
+        let uncorrected = 2.0 * self.threshold() - self.guarantee_in_records();
+        let error = (answer - guess).abs();
+        (error <= uncorrected).then_some(error)
     }
 
     /// Whether the guarantee says nothing: it reaches all the records.

@@ -20,7 +20,7 @@
 //! - **KLS21** P. Kairouz, Z. Liu, T. Steinke, *The distributed discrete Gaussian mechanism for federated learning
 //!   with secure aggregation*, ICML 2021.
 
-use crate::composition::{CompositionError, least_accepted, zcdp};
+use crate::composition::{CompositionError, least_within, zcdp};
 use crate::{Budget, Epsilon, Rational, Variance};
 use std::{
     f64::consts::{PI, TAU},
@@ -68,16 +68,20 @@ pub fn concentrated(squared_norm: NonZeroU128, budget: &Budget) -> Result<Varian
 /// ```
 pub fn add_remove(coordinates: NonZeroU32, budget: &Budget) -> Result<Variance, CompositionError> {
     let (epsilon, delta) = (budget.epsilon().to_f64_down(), budget.delta().to_f64_down());
-    let within = |variance: f64| delta_at(f64::from(coordinates.get()), variance, epsilon) <= delta;
+    let delta_of = |variance: f64| delta_at(f64::from(coordinates.get()), variance, epsilon);
     let mut enough = concentrated(NonZeroU128::from(coordinates), budget)?.to_f64_up();
     // The concentrated variance is enough for one coordinate, but for the convolution bound it may be too small.
-    while !within(enough) {
+    while delta_of(enough) > delta {
         enough *= 2.0;
         if enough > LARGEST_VARIANCE {
             return concentrated(NonZeroU128::from(coordinates), budget);
         }
     }
-    Ok(Variance::from_rational(least_accepted(LEAST_VARIANCE, enough, within))?)
+    let mut too_small = enough / 2.0;
+    while too_small > LEAST_VARIANCE && delta_of(too_small) <= delta {
+        (too_small, enough) = (too_small / 2.0, too_small);
+    }
+    Ok(Variance::from_rational(least_within(too_small.max(LEAST_VARIANCE), enough, delta, delta_of))?)
 }
 
 /// δ at `epsilon` of integer Gaussian noise of parameter `variance` on each of `coordinates` integers that one

@@ -225,7 +225,7 @@ impl StabilityThreshold {
     }
 }
 
-/// By doubling and halving: both conditions are monotone in τ.
+/// By a guess and halving: both conditions are monotone in τ.
 fn least_threshold(budget: &Budget, rows_per_unit: u32, scale: &Scale) -> i64 {
     let (delta, rate) = (budget.delta().as_rational(), RBig::ONE / scale.as_rational());
     // δ has about so many bits: 160 more tell it from L times a probability, for every L.
@@ -239,14 +239,31 @@ fn least_threshold(budget: &Budget, rows_per_unit: u32, scale: &Scale) -> i64 {
         at_least(threshold - 1) * UBig::from(rows_per_unit) <= allowed
             && at_least(threshold - i64::from(rows_per_unit)) <= allowed_together
     };
-    // Ends: at a scale of up to 2⁴⁰ the noise exceeds 2⁵⁰ with a probability below any δ.
-    let (mut low, mut high) = (i64::from(rows_per_unit), i64::from(rows_per_unit) + 1);
+    // Where floats guess it, and from there in growing steps to where it is. It ends: at a scale of up to 2⁴⁰ the noise exceeds 2⁵⁰ with a
+    // probability below any δ.
+    let least = i64::from(rows_per_unit);
+    let guess = guessed_threshold(budget, rows_per_unit, scale).clamp(least + 1, 1 << 50);
+    let (mut low, mut high, mut step) = (guess - 1, guess, 1);
     while !is_private(high) {
-        (low, high) = (high, 2 * high);
+        (low, high, step) = (high, high + step, 2 * step);
+    }
+    while low > least && is_private(low) {
+        (low, high, step) = ((low - step).max(least), low, 2 * step);
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if is_private(middle) { high = middle } else { low = middle }
     }
     high
+}
+
+/// About the threshold from which noise of at least τ − 1 has a probability of δ/L, and of τ − L one of what is left for all.
+fn guessed_threshold(budget: &Budget, rows_per_unit: u32, scale: &Scale) -> i64 {
+    let (delta, scale, rows) = (budget.delta().to_f64_down(), scale.to_f64_up(), f64::from(rows_per_unit));
+    let together = delta.min(-(-scale.recip()).exp_m1());
+    // P(Z ≥ z) = e^(−z/t)/(1 + e^(−1/t)).
+    let reach = |probability: f64| -scale * (probability * (1.0 + (-scale.recip()).exp())).ln();
+    let guess = (reach(delta / rows) + 1.0).max(reach(together) + rows);
+    // Where floats have no such δ, nothing is guessed.
+    if guess.is_finite() { guess.ceil() as i64 } else { 0 }
 }

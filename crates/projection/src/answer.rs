@@ -15,14 +15,16 @@
 //!   are heavy.
 //!
 //! # Intervals
-//! Value ± z standard errors. Which z, is decided by an estimate of the error's excess kurtosis κ (0 for a bell curve), from
-//! the release:
+//! Value ± z standard errors. Which z, is decided by the error's excess kurtosis κ (0 for a bell curve): the sum of what the
+//! data's keys add to it, which is estimated from the release, and of what the noise adds, which is known.
 //!
-//! - [`Rule::Normal`], the normal quantile: for dense signs, and for sparse ones if κ ≤ ½.
-//! - [`Rule::FewKeys`]: noise of so few keys that it has the tails of Laplace noise, no bell: ln(1/(1 − level))/√2, if that is
-//!   more, and half a record more because the noise is in whole ones.
+//! - [`Rule::Normal`], the normal quantile: for dense signs, and for sparse ones if keys add at most ½ and the noise at most
+//!   0.003.
+//! - [`Rule::FewKeys`]: the noise is that of some hundreds of keys or less, and of long tails: the quantile of a normal law and
+//!   this noise together, by their [tails](crate::tails).
 //! - [`Rule::Conservative`]: Chebyshev's (1 − level)^(−1/2), 4.47 at 95 %, right for any law of this variance. It is for sparse
-//!   signs under heavy keys: one key of X records errs by nothing if no key of the query shares a row with it, else by X/s.
+//!   signs under heavy keys, which add more than ½: one key of X records errs by nothing if no key of the query shares a row
+//!   with it, else by X/s.
 //!
 //! κ = (Σq⁴·Σx⁴/(s²T) + κ₄·ΣB⁴/s⁴)/se⁴: a key u of the query meets a key v of the data in each of s blocks with
 //! probability s/T and then errs by ±q(u)x(v)/s; κ₄ is the fourth cumulant of the noise. Σx⁴ is not known, but Σ_j Y_j⁴ is in
@@ -31,13 +33,18 @@
 
 use crate::bounds::normal_quantile;
 use crate::family::Rows;
+use crate::tails::Tails;
 use crate::{Plan, ProjectionError, Seed, SignFamily, Signs, heavy};
 use rayon::prelude::*;
-use std::f64::consts::SQRT_2;
 use tamis_queries::{Fingerprint, SparseQuery};
 
-/// Excess kurtosis up to which an error is taken for normal: it moves the coverage at 95 % or 99 % by about half a percent.
-const MOST_KURTOSIS: f64 = 0.5;
+/// Excess kurtosis up to which a law is near to a bell curve: it moves the coverage at 95 % or 99 % by about half a percent. What
+/// the keys of the data add is taken for normal up to it.
+const BELL: f64 = 0.5;
+
+/// That of the noise, whose law is known, up to which it is taken for normal. It moves the quantile z by κ(z² − 3)/24 of itself:
+/// 0.3 % for one in twenty millions.
+const MOST_OF_NOISE: f64 = 0.003;
 
 /// A release: everything in it may be published. Made by [`Plan::release`].
 #[derive(Clone, Debug)]
@@ -67,12 +74,12 @@ pub struct Answer {
 }
 
 /// How many standard errors make an interval. See the [module](self).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
     /// The quantile of the normal law.
     Normal,
-    /// That of the Laplace law, where it is more.
-    FewKeys,
+    /// That of the noise of few keys beside a normal part.
+    FewKeys(Tails),
     /// Chebyshev's.
     Conservative,
 }
@@ -112,15 +119,24 @@ impl Answer {
 }
 
 impl Rule {
-    /// For sparse signs in so many rows, by what the data's keys and the noise add to the kurtosis.
-    pub(crate) fn sparse(rows: usize, of_keys: f64, of_noise: f64) -> Self {
-        if rows < LEAST_ROWS || of_keys > MOST_KURTOSIS {
-            Self::Conservative
-        } else if of_keys + of_noise <= MOST_KURTOSIS {
-            Self::Normal
-        } else {
-            Self::FewKeys
+    /// In a word: `normal` for a bell curve and what is near to one (noise that adds at most ½ to the kurtosis), `few-keys` for
+    /// noise that is none, `conservative`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::FewKeys(tails) if tails.kurtosis() > BELL => "few-keys",
+            Self::Normal | Self::FewKeys(_) => "normal",
+            Self::Conservative => "conservative",
         }
+    }
+
+    /// For sparse signs in so many rows, by what the data's keys and the noise add to the kurtosis.
+    pub(crate) fn sparse(rows: usize, of_keys: f64, of_noise: f64, tails: Tails) -> Self {
+        if rows < LEAST_ROWS || of_keys > BELL { Self::Conservative } else { Self::of_noise(of_noise, tails) }
+    }
+
+    /// The same where what the keys of the data add is normal.
+    pub(crate) fn of_noise(of_noise: f64, tails: Tails) -> Self {
+        if of_noise > MOST_OF_NOISE { Self::FewKeys(tails) } else { Self::Normal }
     }
 
     /// For dense signs in so many rows.
@@ -130,11 +146,12 @@ impl Rule {
 
     /// Half of an interval that misses the true answer with this probability.
     pub(crate) fn half_width(self, standard_error: f64, outside: f64) -> f64 {
-        match self {
-            Self::Normal => normal_quantile(outside) * standard_error,
-            Self::FewKeys => normal_quantile(outside).max(-outside.ln() / SQRT_2) * standard_error + 0.5,
-            Self::Conservative => standard_error / outside.sqrt(),
-        }
+        let deviations = match self {
+            Self::Normal => normal_quantile(outside),
+            Self::FewKeys(tails) => tails.deviations(outside),
+            Self::Conservative => outside.sqrt().recip(),
+        };
+        deviations * standard_error
     }
 }
 
@@ -313,19 +330,21 @@ impl ProjectionRelease {
         let unit = f64::from(SparseQuery::UNIT);
         let (width, nonzeros) = (self.values.len() as f64, f64::from(self.family.shape().nonzeros()));
         let noise = self.plan.noise();
-        let (mut squares, mut fourths) = (0.0, 0.0);
+        let (mut squares, mut fourths, mut largest) = (0.0, 0.0, 0f64);
         rows.for_each(|_, weight| {
-            let square = (weight as f64 / unit).powi(2);
+            let square = (weight as f64 / unit / nonzeros).powi(2);
             squares += square;
             fourths += square * square;
+            largest = largest.max(square);
         });
-        let variance = noise.variance() * squares / nonzeros.powi(2)
-            + (self.squared_norm * query.squared_norm() + value * value) / width;
+        let variance = noise.variance() * squares + (self.squared_norm * query.squared_norm() + value * value) / width;
         let own_fourths: f64 = query.entries().iter().map(|&(_, weight)| (f64::from(weight) / unit).powi(4)).sum();
         // Of an empty query the variance is 0, and so are both cumulants: any rule will do.
         let share = |cumulant: f64| if cumulant > 0.0 { cumulant / variance.powi(2) } else { 0.0 };
         let of_keys = share(own_fourths * self.fourth_powers / (nonzeros.powi(2) * width));
-        let of_noise = share(noise.fourth_cumulant() * fourths / nonzeros.powi(4));
-        (variance.sqrt(), Rule::sparse(self.values.len(), of_keys, of_noise))
+        let of_noise = share(noise.fourth_cumulant() * fourths);
+        let standard_error = variance.sqrt();
+        let tails = Tails::new(standard_error, noise.variance(), fourths, largest.sqrt(), nonzeros.recip());
+        (standard_error, Rule::sparse(self.values.len(), of_keys, of_noise, tails))
     }
 }

@@ -14,7 +14,8 @@ use crate::answer::LEAST_ROWS;
 use crate::file::size::{self, Spread};
 use crate::heavy::{self, HeavyKeys};
 use crate::release::{
-    Stated, gaussian_theorem, kind_in_words, predicted_rule, signs_in_words, squared_l2_sensitivity, standard_error,
+    Stated, error_of_all, gaussian_theorem, kind_in_words, predicted_rule, signs_in_words, squared_l2_sensitivity,
+    standard_error,
 };
 use crate::{Noise, NoiseKind, Plan, ProjectionError, ProjectionRelease, Rule, Shape, Signs, bounds};
 use std::cmp::Ordering;
@@ -22,7 +23,7 @@ use std::num::NonZeroU128;
 use tamis_noise::composition::CompositionError;
 use tamis_noise::gaussian_calibration::concentrated;
 use tamis_noise::stability::{StabilityError, StabilityThreshold};
-use tamis_noise::{Beta, Budget, DiscreteGaussian, Neighbours, Queries, Rational, Variance};
+use tamis_noise::{Beta, Budget, DiscreteGaussian, Epsilon, Neighbours, Queries, Rational, Variance};
 
 /// What is stated of a release; what is not, is chosen. See the [module](self). Everything stated must be public.
 #[derive(Clone, Debug)]
@@ -103,12 +104,10 @@ impl Division {
 }
 
 /// A shape and a division of the budget, and what they would give per key of a query.
-#[derive(Clone, Copy)]
 struct Candidate<'a> {
     shape: Shape,
     division: &'a Division,
-    /// Variance of the noise on a row.
-    noise: f64,
+    noise: Noise,
     /// Variance of an answer over ‖q‖².
     variance: f64,
     /// Half of an interval for a list of the stated length.
@@ -123,11 +122,12 @@ impl Candidate<'_> {
 
     /// Of its file, without heavy keys.
     fn bytes(&self) -> f64 {
-        size::predicted(self.shape, Spread::of(self.shape, self.division.norm(), self.noise, self.division.noise))
+        let spread = Spread::of(self.shape, self.division.norm(), self.noise.variance(), self.noise.kind());
+        size::predicted(self.shape, spread)
     }
 
     fn in_words(&self) -> String {
-        let (signs, noise) = (signs_in_words(self.shape.signs()), kind_in_words(self.division.noise));
+        let (signs, noise) = (signs_in_words(self.shape.signs()), kind_in_words(self.noise.kind()));
         format!("{} rows of {signs} with {noise} noise", self.shape.width())
     }
 }
@@ -373,7 +373,7 @@ impl Builder {
         let variance = standard_error(shape, &noise, 1.0, division.norm(), 0.0).powi(2);
         let rule = predicted_rule(shape, &noise, self.lists(), division.left.unwrap_or_default());
         let half_width = rule.half_width((self.lists() * variance).sqrt(), outside(self.confidence()));
-        Ok(Candidate { shape, division, noise: noise.variance(), variance, half_width })
+        Ok(Candidate { shape, division, noise, variance, half_width })
     }
 
     /// m.
@@ -386,20 +386,26 @@ impl Builder {
         let Some(wanted) = self.wanted_error else {
             return Ok(self.narrowest(candidates));
         };
-        // Cannot fail: `candidates` gives an error rather than none.
-        let least = candidates.iter().min_by(by_variance).expect("a candidate");
-        // The variance per key with which a list of this many keys errs so.
-        let support = self.lists();
-        let multiplier = self.confidence().map_or(1.0, |(queries, beta)| bounds::deviations(queries, beta));
-        let enough = (wanted / multiplier).powi(2) / support;
-        let good = candidates.iter().filter(|candidate| candidate.variance <= enough);
+        let good = candidates.iter().filter(|candidate| self.error(candidate, self.lists()) <= wanted);
         let smaller = |a: &&Candidate, b: &&Candidate| a.bytes().total_cmp(&b.bytes());
-        good.min_by(|a, b| a.apart().cmp(&b.apart()).then(smaller(a, b))).ok_or_else(|| ProjectionError::Unreachable {
-            wanted: wanted.to_string(),
-            least: format!("{:.1}", multiplier * (support * least.variance).sqrt()),
-            by: least.in_words(),
-            remedy: self.remedy(least, enough, support),
+        good.min_by(|a, b| a.apart().cmp(&b.apart()).then(smaller(a, b))).ok_or_else(|| {
+            // Cannot fail: `candidates` gives an error rather than none.
+            let least = candidates.iter().min_by(by_variance).expect("a candidate");
+            ProjectionError::Unreachable {
+                wanted: wanted.to_string(),
+                least: format!("{:.1}", self.error(least, self.lists())),
+                by: least.in_words(),
+                remedy: self.remedy(least, wanted),
+            }
         })
+    }
+
+    /// Of a list of so many keys: the standard error or, if queries or β were stated, what all are within.
+    fn error(&self, candidate: &Candidate, support: f64) -> f64 {
+        let Candidate { shape, noise, variance, .. } = candidate;
+        let error = (support * variance).sqrt();
+        let all = |confidence| error_of_all(*shape, noise, support, error, outside(Some(confidence)));
+        self.confidence().map_or(error, all)
     }
 
     /// Of the least errors with heavy keys apart and without, the one with the narrower interval.
@@ -417,21 +423,54 @@ impl Builder {
         }
     }
 
-    /// What would bring the variance per key down to `enough`, or the length of lists.
-    fn remedy(&self, least: &Candidate, enough: f64, support: f64) -> String {
-        let norm = least.division.norm();
+    /// What would bring the error down to what is wanted: another ε, or shorter lists.
+    fn remedy(&self, least: &Candidate, wanted: f64) -> String {
+        let (norm, support) = (least.division.norm(), self.lists());
+        let multiplier = self.confidence().map_or(1.0, |(queries, beta)| bounds::deviations(queries, beta));
+        // The variance per key with which a list of this many keys errs so, by the normal law: all that is left without noise.
+        let enough = (wanted / multiplier).powi(2) / support;
         let signal = norm / f64::from(least.shape.width());
         let more = if signal < enough {
             // Noise falls as 1/ε, or faster.
-            let factor = ((least.variance - signal) / (enough - signal)).sqrt();
-            format!("epsilon = {} would reach it", two_digits_up(self.budget.epsilon().to_f64_up() * factor))
+            let factor = ((least.variance - signal) / (enough - signal)).sqrt().max(1.0);
+            self.other_epsilon(wanted, self.budget.epsilon().to_f64_up() * factor)
         } else if self.width.is_none() && norm < enough * f64::from(1u32 << Self::WIDTHS.end()) {
             "other keys alone err by more, so it takes more rows: a larger file".to_owned()
         } else {
             "other keys alone err by more, whatever epsilon is".to_owned()
         };
-        let keys = (support * enough / least.variance).floor();
+        let keys = self.longest(least, wanted);
         if keys >= 1.0 { format!("{more}; so would lists of {keys} keys") } else { more }
+    }
+
+    /// An ε by which what is wanted is reached, from a guess on that knows of no tails.
+    fn other_epsilon(&self, wanted: f64, guess: f64) -> String {
+        let larger = |&epsilon: &f64| Some(two_digits_up(epsilon));
+        let guesses: Vec<f64> = std::iter::successors(Some(two_digits_up(guess)), larger).take(10).collect();
+        let reaching = guesses.iter().find(|&&epsilon| self.reaches(wanted, epsilon).unwrap_or(false));
+        reaching.map_or_else(
+            || format!("no epsilon up to {} would reach it", guesses[guesses.len() - 1]),
+            |epsilon| format!("epsilon = {epsilon} would reach it"),
+        )
+    }
+
+    /// Whether what is wanted is reached with this ε.
+    fn reaches(&self, wanted: f64, epsilon: f64) -> Result<bool, ProjectionError> {
+        let budget = Budget::approximate(Epsilon::new(epsilon)?, self.budget.delta().clone());
+        let other = Self { budget, ..self.clone() };
+        let divisions = other.divisions()?;
+        let candidates = other.candidates(&divisions)?;
+        Ok(candidates.iter().any(|candidate| other.error(candidate, other.lists()) <= wanted))
+    }
+
+    /// How many keys a list may have to err by what is wanted; 0 if one key is too many.
+    fn longest(&self, least: &Candidate, wanted: f64) -> f64 {
+        let (mut low, mut high) = (0.0, self.lists());
+        while high - low > 1.0 {
+            let middle = f64::midpoint(low, high).floor();
+            if self.error(least, middle) <= wanted { low = middle } else { high = middle }
+        }
+        low
     }
 
     /// The chosen shape; where the theorem is asked for, with the least independence that makes the most of it.
@@ -572,7 +611,7 @@ fn explain_confidence(plan: &Plan) -> Vec<String> {
     let which = if k == 1 { "One such list".to_owned() } else { format!("All of {k} such lists") };
     let law = match plan.predicted_rule() {
         Rule::Normal => "the normal law",
-        Rule::FewKeys => "the Laplace law",
+        Rule::FewKeys(_) => "the law of their noise",
         Rule::Conservative => "Chebyshev's inequality",
     };
     let mut lines = vec![format!(

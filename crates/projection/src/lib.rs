@@ -10,6 +10,7 @@
 //! | [`heavy`] | keys that occur often, released apart: what it costs and when it pays |
 //! | [`answer`] | from the release alone: value, standard error, interval |
 //! | [`mod@file`] | a release as one Parquet file that any tool opens |
+//! | [`tails`] | how far errors reach that are the noise of few keys |
 //! | [`bounds`] | the theorem, and errors predicted beforehand |
 //!
 //! ```
@@ -49,6 +50,7 @@ pub mod heavy;
 mod kernels;
 pub mod release;
 pub mod sketch;
+pub mod tails;
 mod tally;
 mod words;
 
@@ -60,3 +62,4 @@ pub use file::{FileError, ReleaseFile, Unit};
 pub use heavy::HeavyKeys;
 pub use release::{Noise, NoiseKind, Plan};
 pub use sketch::Sketch;
+pub use tails::Tails;

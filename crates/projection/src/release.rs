@@ -46,6 +46,7 @@
 //! - D. Kane, J. Nelson, *Sparser Johnson-Lindenstrauss transforms*, J. ACM 61(1), 2014: the sparse signs.
 
 use crate::file::size::{self, Spread};
+use crate::tails::Tails;
 use crate::{Builder, ProjectionError, ProjectionRelease, Rule, Seed, Shape, SignFamily, Signs, Sketch, bounds, heavy};
 use rand::CryptoRng;
 use std::num::{NonZeroU32, NonZeroU128};
@@ -258,15 +259,35 @@ pub(crate) fn predicted_rule(
         return Rule::dense(rows);
     }
     let (width, nonzeros) = (f64::from(shape.width()), f64::from(shape.nonzeros()));
-    let variance = standard_error(shape, noise, support, squared_norm, 0.0).powi(2);
+    let error = standard_error(shape, noise, support, squared_norm, 0.0);
+    let of_keys = support * fourth_powers / (nonzeros.powi(2) * width * error.powi(4));
+    let (of_noise, tails) = predicted_tails(shape, noise, support, error);
+    Rule::sparse(rows, of_keys, of_noise, tails)
+}
+
+/// What the noise of a list of m keys adds to the kurtosis and to the tails of an error.
+fn predicted_tails(shape: Shape, noise: &Noise, support: f64, standard_error: f64) -> (f64, Tails) {
+    let (width, nonzeros) = (f64::from(shape.width()), f64::from(shape.nonzeros()));
     let entries = support * nonzeros;
-    // E Σ_j B_j⁴ of so many signs in T rows.
-    let weights = entries + 3.0 * entries.powi(2) / width;
-    Rule::sparse(
-        rows,
-        support * fourth_powers / (nonzeros.powi(2) * width * variance.powi(2)),
-        noise.fourth_cumulant() * weights / (nonzeros.powi(4) * variance.powi(2)),
-    )
+    // E Σ_j B_j⁴/s⁴ of so many signs in T rows; E Σ_j B_j²/s² is m/s.
+    let fourths = (entries + 3.0 * entries.powi(2) / width) / nonzeros.powi(4);
+    // As if all rows had the same weight.
+    let weight = (fourths * nonzeros / support).sqrt();
+    let of_noise = noise.fourth_cumulant() * fourths / standard_error.powi(4);
+    (of_noise, Tails::new(standard_error, noise.variance(), fourths, weight, nonzeros.recip()))
+}
+
+/// What all of so many answers with this standard error are predicted to be within, but for a probability `outside` each, if what
+/// the keys of the data add is normal.
+pub(crate) fn error_of_all(shape: Shape, noise: &Noise, support: f64, standard_error: f64, outside: f64) -> f64 {
+    let rule = match shape.signs() {
+        Signs::Dense => Rule::Normal,
+        Signs::Sparse { .. } => {
+            let (of_noise, tails) = predicted_tails(shape, noise, support, standard_error);
+            Rule::of_noise(of_noise, tails)
+        }
+    };
+    rule.half_width(standard_error, outside)
 }
 
 pub(crate) fn signs_in_words(signs: Signs) -> String {
@@ -402,9 +423,10 @@ impl Plan {
         standard_error(self.shape, &self.noise, squared_query_norm, squared_data_norm, expected)
     }
 
-    /// What all of `queries` such answers are predicted to be within, but for a probability β: so many
-    /// [standard errors](Self::predicted_standard_error) as [`bounds::deviations`] says. By the normal law, so a prediction, and
-    /// too small where [`predicted_rule`](Self::predicted_rule) is not [`Rule::Normal`]: there
+    /// What all of `queries` such answers are predicted to be within, but for a probability β, by the union bound: so many
+    /// [standard errors](Self::predicted_standard_error) as [`bounds::deviations`] says, or as the noise of few keys needs by
+    /// its [tails](crate::tails). What other keys add is taken for normal, so it is a prediction, and too small where
+    /// [`predicted_rule`](Self::predicted_rule) is [`Rule::Conservative`]: there
     /// [`predicted_half_width`](Self::predicted_half_width) is to be asked. [`guarantee`](Self::guarantee) is the theorem.
     pub fn predicted_error_of_all(
         &self,
@@ -415,7 +437,7 @@ impl Plan {
         beta: Beta,
     ) -> f64 {
         let error = self.predicted_standard_error(squared_query_norm, squared_data_norm, expected);
-        bounds::deviations(queries, beta) * error
+        error_of_all(self.shape, &self.noise, squared_query_norm, error, beta.get() / queries.to_f64())
     }
 
     /// Of a list of the stated length on data as stated: the predicted standard error or, if queries or β were stated, what all
@@ -445,15 +467,18 @@ impl Plan {
     /// ```
     /// use tamis_noise::{Beta, Budget, Epsilon, Neighbours, Queries};
     /// use tamis_projection::{ProjectionRelease, Rule};
-    /// let plan = |multiplicity| {
+    /// let plan = |multiplicity, support| {
     ///     let builder = ProjectionRelease::builder(Budget::pure(Epsilon::new(1.0)?), Neighbours::AddRemove, 1);
-    ///     builder.records(30_000).key_multiplicity(multiplicity).support(256).build()
+    ///     builder.records(30_000).key_multiplicity(multiplicity).support(support).build()
     /// };
     /// let (one, beta) = (Queries::new(1)?, Beta::new(0.05)?);
-    /// let distinct = plan(1.0)?;
+    /// let distinct = plan(1.0, 2_000)?;
     /// assert_eq!(distinct.predicted_rule(), Rule::Normal);
-    /// assert!((40.0..50.0).contains(&distinct.predicted_half_width(one, beta))); // 1.96 standard errors
-    /// let skewed = plan(1_000.0)?;
+    /// assert!((115.0..125.0).contains(&distinct.predicted_half_width(one, beta))); // 1.96 standard errors
+    /// let short = plan(1.0, 10)?;
+    /// assert!(matches!(short.predicted_rule(), Rule::FewKeys(_)));
+    /// assert!((8.5..9.5).contains(&short.predicted_half_width(one, beta))); // 2.1
+    /// let skewed = plan(1_000.0, 256)?;
     /// assert_eq!(skewed.predicted_rule(), Rule::Conservative);
     /// assert!((520.0..580.0).contains(&skewed.predicted_half_width(one, beta))); // 4.47
     /// # Ok::<(), tamis_projection::ProjectionError>(())

@@ -67,7 +67,10 @@ fn told(file: &ReleaseFile, cells: [&[&str]; 3]) -> String {
     }
     let list = SparseQuery::count(cells.map(|cells| file.keys.fingerprint(cells).unwrap()));
     let answer = file.release.answer(&list);
-    writeln!(told, "answer: {} ± {:.9}, {:?}", answer.value, answer.standard_error, answer.rule).unwrap();
+    // The rule's name alone.
+    let rule = format!("{:?}", answer.rule);
+    let rule = rule.split('(').next().unwrap();
+    writeln!(told, "answer: {} ± {:.9}, {rule}", answer.value, answer.standard_error).unwrap();
     for (key, count) in file.release.heavy() {
         writeln!(told, "heavy: {:016x} {count}", key.get()).unwrap();
     }

@@ -5,7 +5,7 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use tamis_noise::{Beta, Budget, Delta, Epsilon, Ledger, Neighbours, Queries};
 use tamis_projection::bounds::deviations;
-use tamis_projection::{Builder, HeavyKeys, NoiseKind, ProjectionError, ProjectionRelease, Rule, Signs};
+use tamis_projection::{Builder, HeavyKeys, NoiseKind, ProjectionError, ProjectionRelease, Signs};
 use tamis_queries::{Fingerprint, Histogram, SparseQuery};
 
 fn pure(epsilon: f64) -> Builder {
@@ -108,7 +108,7 @@ fn independence_is_what_the_theorem_wants() {
 fn intervals_are_predicted() {
     let (one, beta) = (queries(1), Beta::new(0.05).unwrap());
     for (multiplicity, support, expected) in
-        [(1, 100, Rule::Normal), (1, 2, Rule::FewKeys), (20, 1_000, Rule::Normal), (1_000, 100, Rule::Conservative)]
+        [(1, 100, "normal"), (1, 2, "few-keys"), (20, 1_000, "normal"), (1_000, 100, "conservative")]
     {
         let plan = pure(1.0).records(20_000).key_multiplicity(f64::from(multiplicity)).support(support).nonzeros(1);
         let plan = plan.width(1 << 16).build().unwrap();
@@ -119,7 +119,8 @@ fn intervals_are_predicted() {
         let release = plan.release(&table.build(), &mut StdRng::seed_from_u64(1)).unwrap();
         let absent = (1 << 20..(1 << 20) + support).map(Fingerprint::raw);
         let answer = release.answer(&SparseQuery::count(absent));
-        assert_eq!((plan.predicted_rule(), answer.rule), (expected, expected), "{multiplicity} {support}");
+        let (predicted, own) = (plan.predicted_rule().name(), answer.rule.name());
+        assert_eq!((predicted, own), (expected, expected), "{multiplicity} {support}");
         let interval = answer.interval(0.95).unwrap();
         let ratio = (interval.upper - answer.value) / plan.predicted_half_width(one, beta);
         assert!((0.8..1.25).contains(&ratio), "{multiplicity} {support}: {ratio}");
@@ -128,6 +129,18 @@ fn intervals_are_predicted() {
     assert!(text.explanation().contains("predicted to be conservative"), "{}", text.explanation());
     let text = pure(1.0).key_multiplicity(2.0).build().unwrap();
     assert!(text.explanation().contains("conservative, 4.47, if a few keys have most"), "{}", text.explanation());
+}
+
+/// What is wanted of all of many short lists is reached by the ε and by the lists that a refusal names.
+#[test]
+fn a_refusal_of_short_lists_names_what_reaches_it() {
+    let stated = |epsilon: f64, support| pure(epsilon).support(support).queries(queries(1_000)).wanted_error(18.0);
+    let refusal = stated(1.0, 10).build().unwrap_err().to_string();
+    assert!(refusal.contains("the least is 23.6"), "{refusal}");
+    let named = |before: &str| refusal.split(before).nth(1).and_then(|rest| rest.split(' ').next()).unwrap().to_owned();
+    let (epsilon, keys): (f64, u64) = (named("epsilon = ").parse().unwrap(), named("lists of ").parse().unwrap());
+    assert!(stated(epsilon, 10).build().is_ok() && stated(0.8 * epsilon, 10).build().is_err(), "{refusal}");
+    assert!(stated(1.0, keys).build().is_ok() && stated(1.0, keys + 1).build().is_err(), "{refusal}");
 }
 
 #[test]

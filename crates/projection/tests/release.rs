@@ -14,6 +14,7 @@ use std::num::{NonZeroU32, NonZeroU128};
 use tamis_noise::gaussian_calibration::{add_remove, concentrated};
 use tamis_noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries, Scale};
 use tamis_oracle::statistics::binomial_upper_quantile;
+use tamis_projection::bounds::deviations;
 use tamis_projection::release::{l1_sensitivity, squared_l2_sensitivity};
 use tamis_projection::{
     Answer, Builder, Noise, NoiseKind, Plan, ProjectionError, ProjectionRelease, Rule, Seed, Shape, SignFamily, Sketch,
@@ -273,7 +274,7 @@ fn normal_intervals_cover_what_they_say() {
     ];
     for (plan, data, query) in cases {
         let answers = answers(&plan, data, query, 10_000);
-        let normal = answers.iter().filter(|answer| answer.rule == Rule::Normal).count();
+        let normal = answers.iter().filter(|answer| answer.rule.name() == "normal").count();
         assert!(normal > 9_900, "{normal} normal intervals, {plan:?}");
         for level in [0.5, 0.95, 0.99] {
             assert!(covers(&answers, truth(data, query), level, level, level + 0.005), "{level} {plan:?}");
@@ -326,12 +327,52 @@ fn intervals_of_few_keys_allow_for_the_noise_of_few_rows() {
         let answers: Vec<Answer> =
             (0..20).into_par_iter().flat_map(|seed| release(seed).answer_all(&singles)).collect();
         // Of one row it is not always certain that no heavy key is about; normal it never is.
-        let few = answers.iter().filter(|answer| answer.rule == Rule::FewKeys).count();
-        assert!(few > 3_700 && answers.iter().all(|answer| answer.rule != Rule::Normal), "{epsilon}: {few}");
+        let few = answers.iter().filter(|answer| answer.rule.name() == "few-keys").count();
+        assert!(few > 3_700 && answers.iter().all(|answer| answer.rule.name() != "normal"), "{epsilon}: {few}");
         for level in [0.9, 0.95, 0.99] {
             assert!(covers(&answers, 1.0, level, level, 1.0), "{epsilon} {level}");
             assert!(!covers(&scaled(&answers, 0.2), 1.0, level, level, 1.0), "{epsilon} {level}");
         }
+    }
+}
+
+/// Lists of few keys, many at once: what is predicted of all, and what their own intervals say at that level, is broken in no more
+/// than one release in twenty. 400 releases. Twin: the normal law, which is broken in one of five for lists of ten keys.
+#[test]
+fn lists_of_few_keys_keep_together_what_is_predicted() {
+    let data = histogram((0..1_000u64).map(|key| (key, 1)));
+    let beta = Beta::new(0.05).unwrap();
+    for (support, lists) in [(1, 1_000), (10, 1_000), (100, 100), (1_000, 20)] {
+        let queries = Queries::new(lists).unwrap();
+        let plan = add_remove_builder(pure(1.0)).nonzeros(1).width(1 << 14).records(1_000).support(support);
+        let plan = plan.build().unwrap();
+        let predicted = plan.predicted_half_width(queries, beta);
+        let normal = deviations(queries, beta) * plan.predicted_standard_error(support as f64, 1_000.0, 0.0);
+        let level = 1.0 - beta.get() / queries.to_f64();
+        // Of keys that no record has: the true answers are 0.
+        let lists: Vec<SparseQuery> =
+            (0..lists).map(|at| list(2_000 + at * support..2_000 + (at + 1) * support)).collect();
+        let broken: Vec<[bool; 3]> = (0..400)
+            .into_par_iter()
+            .map(|seed| {
+                let release = plan.release(&data, &mut ChaCha12Rng::seed_from_u64(seed)).unwrap();
+                let answers = release.answer_all(&lists);
+                let beyond = |half: f64| answers.iter().any(|answer| answer.value.abs() > half);
+                [beyond(predicted), beyond(normal), answers.iter().any(|answer| misses(answer, level))]
+            })
+            .collect();
+        let count = |which: usize| broken.iter().filter(|broken| broken[which]).count() as u64;
+        let allowed = binomial_upper_quantile(400, beta.get(), FALSE_ALARM);
+        assert!(count(0) <= allowed && count(2) <= allowed, "{support} keys: {} {} of 400", count(0), count(2));
+        assert!(support != 10 || count(1) > allowed, "{} of 400", count(1));
+    }
+}
+
+/// Whether 0, the true answer, is outside its interval, of a level at which three standard errors are always inside.
+fn misses(answer: &Answer, level: f64) -> bool {
+    answer.value.abs() > 3.0 * answer.standard_error && {
+        let interval = answer.interval(level).unwrap();
+        interval.lower > 0.0 || interval.upper < 0.0
     }
 }
 

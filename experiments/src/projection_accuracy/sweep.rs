@@ -23,7 +23,7 @@ pub const PAPERS_NOISE: &str = "dense, Laplace by DR14 3.21";
 const NOMINAL: Option<(f64, f64)> = Some((0.93, 0.97));
 
 pub fn sweep(size: Size) -> Vec<Case> {
-    let parts = [lists, covering, over_m, over_n, over_t, keys, noise, guarantees, per_lists, frontier];
+    let parts = [lists, covering, over_m, over_n, over_t, keys, noise, guarantees, per_lists, frontier, short_lists];
     // Cannot fail: all of these are legal.
     parts.into_iter().flat_map(|part| part(size).expect("legal parameters")).collect()
 }
@@ -303,6 +303,19 @@ fn frontier(size: Size) -> Fallible<Vec<Case>> {
     let few = computed.map(|records| row(20, records, 0));
     let many = [1_000].into_iter().chain(computed).map(|records| row(1_000_000, records, 0));
     tried.into_iter().chain(few).chain(many).collect()
+}
+
+/// Their noise is no bell curve where it matters, far out. Lists of keys that no record has.
+fn short_lists(size: Size) -> Fallible<Vec<Case>> {
+    let row = |(number, support): (u64, u64)| -> Fallible<Case> {
+        let (records, queries) = (1_000, Queries::new(number)?);
+        let plan = builder(budget(0.0)?).nonzeros(1).width(1 << 14).records(records).support(support).build()?;
+        let worst = Some(plan.predicted_half_width(queries, Beta::new(BETA)?));
+        let (data, lists) = (distinct(records), Lists { number, support, matches: 0 });
+        let row = case("short lists", plan, data, lists, size.pick(400, 4_000), Claim { worst, ..PREDICTED });
+        Ok(Case { highlight: support == 10, ..row })
+    };
+    [(1_000, 1), (1_000, 10), (100, 100), (20, 1_000)].into_iter().map(row).collect()
 }
 
 /// Columns of the matrix that a trial computes, in words, or draws of noise: roughly.

@@ -1,7 +1,7 @@
 //! Answers on standard output.
 
 use crate::failure::Failure;
-use crate::output::{Format, csv, lines, note, percentage, printable, rounded, rule_word, write};
+use crate::output::{Format, csv, lines, note, percentage, printable, rounded, write};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -76,7 +76,7 @@ impl Report {
             upper: interval.upper,
             level: self.level,
             source: "release",
-            rule: rule_word(answer.rule),
+            rule: answer.rule.name(),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::request::{Assumed, Request};
 use crate::failure::Failure;
-use crate::output::{Format, percentage, plural, record_line, rule_word, weak_for, write};
+use crate::output::{Format, percentage, plural, record_line, weak_for, write};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -103,7 +103,7 @@ impl Explanation {
             support: support as u64,
             standard_error,
             error: plan.predicted_half_width(answers, beta),
-            rule: rule_word(plan.predicted_rule()),
+            rule: plan.predicted_rule().name(),
             level: 1.0 - beta.get(),
             answers: answers.get(),
             answer_range: plan.answer_range(),

@@ -38,7 +38,9 @@ the papers' constants. --explain compares them.
 
 What is protected: whoever sees the answers learns hardly more about one unit of privacy (a person, say) than without that \
 unit's rows, whatever is asked and however it is chosen. The whole budget is spent by creating the session; asking costs \
-nothing more. A second session, or a release, of the same data has a budget of its own, and the two add up.
+nothing more. A second session, or a release, of the same data has a budget of its own, and the two add up. With --key bits \
+two different records share a fingerprint with a chance of at most d/2^64, if there are d: a δ of that, times the rows of a \
+unit, comes on top.
 
 What is public: every argument and the answers. --records is exact under substitution, where it is public; under add-remove it \
 is an upper bound that you state, and accuracy rests on it, privacy never. If there are more records than that, the session is \

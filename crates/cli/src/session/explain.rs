@@ -106,7 +106,7 @@ impl Explanation {
             vacuous: plan.is_vacuous(),
             survives_exhaustion: plan.survives_exhaustion(),
             predicted_error: release.and_then(tamis::projection::Plan::predicted_error),
-            few_keys: release.is_some_and(|release| release.predicted_rule() != Rule::Normal),
+            few_keys: release.is_some_and(|release| release.predicted_rule() == Rule::Conservative),
             assumed: is_assumed.then_some("one record a key, on the average: --rows-per-key was not given"),
             condition: condition(setting),
             delta_unspent: !is_pure && cost.delta().is_zero(),

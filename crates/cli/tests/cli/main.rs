@@ -4,6 +4,7 @@ mod answer;
 mod bad_input;
 mod explain;
 mod monitor;
+mod papers;
 mod parquet;
 mod plan;
 mod program;

@@ -31,7 +31,7 @@ pub mod papers;
 pub mod zcdp;
 
 use crate::{Budget, Delta, Hits, ParameterError};
-pub(crate) use bisection::{greatest_accepted, least_accepted};
+pub(crate) use bisection::{greatest_accepted, greatest_within, least_accepted, least_within};
 pub use zcdp::Rho;
 
 /// A composition or calibration that cannot be had, with the values as given and what would be right.

@@ -59,6 +59,11 @@ impl Effort {
         Self::new(elements * STEP, elements * ELEMENT, elements * ENTRY)
     }
 
+    /// From counts on so many elements, made in so many steps.
+    pub(super) fn searched(steps: f64, support: f64, elements: f64) -> Self {
+        Self::new(steps * STEP, support * LOOK_UP, elements * ENTRY)
+    }
+
     /// The data is looked at besides, for its answers of `support` keys.
     pub(super) fn beside_data(self, support: f64, keys: f64) -> Self {
         let data = Self::table(support, keys, 0.0);

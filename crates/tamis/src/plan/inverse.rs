@@ -21,7 +21,12 @@ impl Wanted {
     }
 }
 
-/// All searches go through a hundred numbers a decade, of three digits, and give one that was itself asked for: within 3 % of the best.
+/// All searches go through a hundred numbers a decade, of three digits: two neighbours are within 3 % of each other.
+///
+/// What is given was itself planned and keeps the error, and its neighbour on the other side was planned and does not. If a bound goes one way
+/// with what is searched, that is the least or the largest there is. Bounds do, but for some steps: a release is at its best where a power of two
+/// fits, an eighth better than between two of them; its intervals are wide for lists so short that their errors are not normal, and for very large ε; and
+/// plans end where their theorems or tables do. Across such a step another number, further on, may do too.
 impl Question {
     /// The least [number of records](Self::with_records) for which a mechanism keeps a wanted share of them; none if none up to 2⁴⁰ is
     /// enough.
@@ -37,13 +42,13 @@ impl Question {
     /// The largest number of keys of a query; none if one is too many.
     pub fn largest_support(&self, mechanism: &dyn QueryRelease, wanted: Wanted) -> Option<u64> {
         let with = |support: f64| Some(Self { support: support as u64, ..self.clone() });
-        largest(0..=1_200, |support| self.keeps(mechanism, wanted, with(support))).map(|support| support as u64)
+        edge(0, 1_200, |support| self.keeps(mechanism, wanted, with(support))).map(|support| support as u64)
     }
 
     /// The largest number of queries; none if one is too many.
     pub fn largest_queries(&self, mechanism: &dyn QueryRelease, wanted: Wanted) -> Option<u64> {
         let with = |queries: f64| Some(Self { queries: Queries::new(queries as u64).ok()?, ..self.clone() });
-        largest(0..=1_560, |queries| self.keeps(mechanism, wanted, with(queries))).map(|queries| queries as u64)
+        edge(0, 1_560, |queries| self.keeps(mechanism, wanted, with(queries))).map(|queries| queries as u64)
     }
 
     /// The same with so many records. A largest count that says nothing (all records) goes on saying nothing.
@@ -71,20 +76,23 @@ impl Question {
             let question = self.with_records(records as u64);
             question.check().is_ok() && mechanism.plan(&question).is_ok_and(|planned| good(&planned, &question))
         };
-        least(0..=1_203, accept).map(|records| records as u64)
+        edge(1_203, 0, accept).map(|records| records as u64)
     }
 
-    /// The least number of keys of a query, up to 10⁷, for which something holds.
-    pub(super) fn least_support(&self, holds: impl Fn(&Self) -> bool) -> Option<u64> {
+    /// The least number of keys of a query for which something holds that holds for so many, too.
+    pub(super) fn least_support(&self, most: f64, holds: impl Fn(&Self) -> bool) -> Option<u64> {
         let with = |support: f64| Self { support: support as u64, ..self.clone() };
-        least(0..=700, |support| holds(&with(support))).map(|support| support as u64)
+        let sure = (100.0 * most.log10()).ceil() as i32;
+        let holds_for_most = holds(&with(number(sure)));
+        let accept = |support: f64| holds(&with(support));
+        if holds_for_most { edge(sure, 0, accept).map(|support| support as u64) } else { None }
     }
 
     /// The least number of queries for which something holds.
     pub(super) fn least_queries(&self, holds: impl Fn(&Self) -> bool) -> Option<u64> {
         let with = |queries: f64| Some(Self { queries: Queries::new(queries as u64).ok()?, ..self.clone() });
         let accept = |queries: f64| with(queries).is_some_and(|question| holds(&question));
-        least(0..=1_560, accept).map(|queries| queries as u64)
+        edge(1_560, 0, accept).map(|queries| queries as u64)
     }
 
     /// The least ε of the grid, from a place on.
@@ -100,7 +108,7 @@ impl Question {
             let question = Self { budget, ..self.clone() };
             mechanism.plan(&question).is_ok_and(|planned| good(&planned, &question))
         };
-        least(from..=200, accept)
+        edge(200, from, accept)
     }
 }
 
@@ -110,7 +118,9 @@ pub(super) fn remedy(mechanism: &dyn QueryRelease, question: &Question) -> Strin
     // Of long queries the largest answer grows with the records, of short ones with their keys; no bound falls with either.
     let size = || {
         if question.largest_answer() < question.records as f64 {
-            return question.least_support(speaks).map(|support| format!("for queries of {support} keys"));
+            // From these on no answer is larger, and no bound becomes less.
+            let all = question.records as f64 / question.largest_count as f64;
+            return question.least_support(all, speaks).map(|support| format!("for queries of {support} keys"));
         }
         let records = question.least_records_for(mechanism, Planned::says_something);
         records.map(|records| format!("at {records} records"))
@@ -134,37 +144,51 @@ fn number(place: i32) -> f64 {
     format!("{:.2e}", 10f64.powf(f64::from(place) / 100.0)).parse().expect("a number")
 }
 
-/// The least number of the grid that `accept` takes, if it takes all above; where it does not take the largest, about the least of those
-/// that it takes (a larger ε can make the rule of a release's intervals a worse one).
-fn least(places: std::ops::RangeInclusive<i32>, accept: impl Fn(f64) -> bool) -> Option<f64> {
-    let (mut low, end) = places.into_inner();
-    let step = ((end - low) / 16).max(25);
+/// A number of the grid that `accept` takes while it does not take the next one on the way from `sure` to `unsure`: if it takes all up to some place
+/// and none beyond, the last of them. Where it does not take `sure`, it is looked for from `unsure` on, at sixteen places. None if it is found to take none.
+fn edge(sure: i32, unsure: i32, accept: impl Fn(f64) -> bool) -> Option<f64> {
+    let way = (sure - unsure).signum();
     let accepted = |place: &i32| accept(number(*place));
-    let mut high = if accepted(&end) {
-        end
-    } else {
-        let first = (low..end).step_by(step as usize).find(accepted)?;
-        low = low.max(first - step);
-        first
-    };
-    while low < high {
-        // Rounded down, below 0 too, so that it ends.
-        let middle = low + (high - low) / 2;
-        if accept(number(middle)) { high = middle } else { low = middle + 1 }
+    // One beyond the range stands for what is not taken.
+    let (mut taken, mut refused) = (sure, unsure - way);
+    if !accepted(&sure) {
+        let step = ((sure - unsure).abs() / 16).max(25);
+        let places = (0..).map(|count| unsure + way * step * count).take_while(|place| (sure - place) * way > 0);
+        taken = places.into_iter().find(accepted)?;
+        refused = if taken == unsure { refused } else { taken - way * step };
     }
-    Some(number(high))
+    while (taken - refused).abs() > 1 {
+        let middle = taken.midpoint(refused);
+        if accepted(&middle) { taken = middle } else { refused = middle }
+    }
+    Some(number(taken))
 }
 
-/// The largest, if it takes all below.
-fn largest(places: std::ops::RangeInclusive<i32>, accept: impl Fn(f64) -> bool) -> Option<f64> {
-    let (mut low, mut high) = places.into_inner();
-    if !accept(number(low)) {
-        return None;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever is taken and what not.
+    #[test]
+    fn an_edge_is_where_what_is_taken_ends() {
+        let tables: [fn(i32) -> bool; 6] = [
+            |_| true,
+            |_| false,
+            |place| place >= 37,
+            |place| place <= 37,
+            |place| (40..120).contains(&place),
+            |place| place % 50 < 30,
+        ];
+        for takes in tables {
+            let accept = |given: f64| takes((100.0 * given.log10()).round() as i32);
+            for (sure, unsure) in [(200, 0), (0, 200), (100, 100)] {
+                let place = edge(sure, unsure, accept).map(|given| (100.0 * given.log10()).round() as i32);
+                let scanned = (0..=8).map(|count| unsure + (sure - unsure).signum() * 25 * count);
+                assert_eq!(place.is_some(), scanned.chain([sure]).any(takes), "{sure} {unsure}");
+                let Some(place) = place else { continue };
+                let next = place - (sure - unsure).signum();
+                assert!(takes(place) && (place == unsure || !takes(next)), "{sure} {unsure} {place}");
+            }
+        }
     }
-    while low < high {
-        // Rounded up, so that it ends.
-        let middle = low + (high - low + 1) / 2;
-        if accept(number(middle)) { low = middle } else { high = middle - 1 }
-    }
-    Some(number(low))
 }

@@ -141,7 +141,7 @@ fn planned(
         _ => Effort::table(support, support * updates, 0.0),
     };
     Planned {
-        typical: None,
+        typical: plan.error_of_nothing_learned(question.typical_answer()),
         within: plan.guarantee_in_records(),
         cost: plan.cost(),
         effort: hypothesis.beside_data(support, question.keys()),

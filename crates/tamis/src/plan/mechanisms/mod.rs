@@ -3,7 +3,7 @@
 //! No bound is computed here, and no noise is drawn: each asks its own plan, and calls its own release.
 
 use super::{Effort, Planned, QueryRelease, Question, Refusal};
-use tamis_baselines::KeyError;
+use tamis_baselines::{DenseWorkload, KeyError};
 use tamis_interactive::Setting;
 
 /// Declares the files, and lists what is in them.
@@ -22,6 +22,8 @@ macro_rules! mechanisms {
 mechanisms! {
     per_query: LaplacePerQuery, GaussianPerQuery;
     perturbed_histogram: LaplaceHistogram, GaussianHistogram;
+    mwem: Mwem;
+    small_database: SmallDatabase;
     stability_histogram: StabilityHistogram;
     alp: Alp;
     projection: Projection, HeavyKeysApart, DenseProjection;
@@ -48,6 +50,13 @@ impl Question {
         };
         self.needs_memory(Effort::dense_vector(universe as f64).bytes)?;
         Ok(universe)
+    }
+
+    /// Whether all queries can be written down as vectors over so many keys.
+    fn needs_workload(&self, elements: u64) -> Result<(), Refusal> {
+        DenseWorkload::check_sizes(elements, self.queries.get())
+            .map_err(|error| Refusal::new(error, "fewer queries, or a smaller universe"))?;
+        self.needs_memory(self.queries.to_f64() * elements as f64 * size_of::<f64>() as f64)
     }
 
     /// Whether what must be held whole finds room.
