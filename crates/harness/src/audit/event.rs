@@ -123,7 +123,7 @@ fn range_in_words(place: usize, feature: Feature, low: f64, high: f64) -> String
 }
 
 /// A set of transcripts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Event {
     /// Those with one of these keys.
     Union { view: View, keys: HashSet<Key> },

@@ -24,9 +24,8 @@ pub(super) struct Purpose {
 const CAUTION: f64 = 2.0;
 
 impl Purpose {
-    /// What to expect of an event with these counts in half the sample, and on which side it is likelier: for δ = 0 the
-    /// lower bound, else by how much p₁ − e^ε p₂ exceeds δ. −∞ if it is likelier on neither.
-    fn expectation(&self, counts: [u64; 2]) -> (f64, usize) {
+    /// What to expect of an event with these counts in half the sample, and on which side it is likelier. −∞ if on neither.
+    fn expectation(&self, wanted: Wanted, counts: [u64; 2]) -> (f64, usize) {
         let likelier = usize::from(counts[0] < counts[1]);
         if counts[0] == counts[1] {
             return (f64::NEG_INFINITY, likelier);
@@ -37,15 +36,32 @@ impl Purpose {
             ((count + sign * CAUTION * count.sqrt()) / half).clamp(0.0, 1.0)
         };
         let limit = |rate: f64, sign: f64| rate + sign * self.deviations * (rate / confirming).sqrt();
-        let first = limit(cautious(counts[likelier], -1.0), -1.0).max(0.0);
+        let first = limit(cautious(counts[likelier], -1.0), -1.0) - self.claim.delta;
         let second = limit(cautious(counts[1 - likelier], 1.0), 1.0);
-        let Claim { epsilon, delta } = self.claim;
-        (if delta > 0.0 { first - epsilon.exp() * second - delta } else { (first / second).ln() }, likelier)
+        let expected = match wanted {
+            Wanted::Bound => (first.max(0.0) / second).ln(),
+            Wanted::Excess => first - self.claim.epsilon.exp() * second,
+        };
+        (expected, likelier)
+    }
+
+    /// Without δ both are largest for the same verdicts; with it a rare event may exceed δ that no ratio shows.
+    fn wanted(&self) -> &'static [Wanted] {
+        if self.claim.delta > 0.0 { &[Wanted::Bound, Wanted::Excess] } else { &[Wanted::Bound] }
     }
 }
 
+/// What makes an event telling.
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    /// The lower bound on the loss, ln((p₁ − δ)/p₂).
+    Bound,
+    /// By how much p₁ − e^ε p₂ exceeds δ.
+    Excess,
+}
+
 /// An event that was selected.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Found {
     pub(super) event: Event,
     /// On which side it is likelier.
@@ -175,19 +191,29 @@ impl Tally {
         }
     }
 
-    /// The best single key and the best union of each view, the best half-line, the best of the subject's own events.
+    /// The best single key and the best unions of each view, the best half-line, the best of the subject's own events.
     fn best(self, purpose: &Purpose) -> Selected {
-        let mut best = Vec::new();
-        for (view, counts) in View::ALL.into_iter().zip(self.views) {
-            // Without numbers, the shapes are the wholes again.
-            if view != View::Shape || !self.lines.is_empty() {
-                best.extend(best_of_view(view, counts, purpose));
+        // Without numbers, the shapes are the wholes again.
+        let is_new = |view| view != View::Shape || !self.lines.is_empty();
+        let rankings: Vec<(View, Ranking)> = View::ALL
+            .into_iter()
+            .zip(self.views)
+            .filter(|(view, _)| is_new(*view))
+            .map(|(view, counts)| (view, ranking(counts)))
+            .collect();
+        let mut found: Vec<Found> = Vec::new();
+        for &wanted in purpose.wanted() {
+            let expect = |counts| purpose.expectation(wanted, counts);
+            let of_views = rankings.iter().flat_map(|(view, ranking)| best_of_view(*view, ranking, expect));
+            let own = largest(self.own.iter().map(|&counts| expect(counts)).enumerate());
+            let own = own.map(|(index, likelier)| Found { event: Event::Own(index), likelier });
+            for one in of_views.chain(best_half_line(&self.lines, expect)).chain(own) {
+                if !found.contains(&one) {
+                    found.push(one);
+                }
             }
         }
-        best.extend(best_half_line(&self.lines, purpose));
-        let own = self.own.iter().map(|&counts| purpose.expectation(counts)).enumerate();
-        best.extend(largest(own).map(|(index, likelier)| Found { event: Event::Own(index), likelier }));
-        Selected { found: best, grid: self.grid }
+        Selected { found, grid: self.grid }
     }
 }
 
@@ -203,21 +229,28 @@ fn largest<T>(candidates: impl Iterator<Item = (T, (f64, usize))>) -> Option<(T,
     best
 }
 
-/// Neyman and Pearson: of all unions as likely on one side, the one that begins with the keys of the largest ratio is the
-/// least likely on the other. The first half ranks them, the second judges.
-fn best_of_view(view: View, counts: HashMap<Key, Counts>, purpose: &Purpose) -> Vec<Found> {
+/// Keys by their ratio in the first half of the sample, the largest first.
+type Ranking = Vec<(Key, Counts)>;
+
+fn ranking(counts: HashMap<Key, Counts>) -> Ranking {
     let ratio = |[first, second]: [u64; 2]| (first as f64 + 0.5) / (second as f64 + 0.5);
-    let mut ranking: Vec<(Key, Counts)> = counts.into_iter().filter(|(_, counts)| counts[0] != [0, 0]).collect();
+    let mut ranking: Ranking = counts.into_iter().filter(|(_, counts)| counts[0] != [0, 0]).collect();
     // Keys decide between equal ratios, so that the order of a map never shows.
     ranking.sort_by(|(key, counts), (other, others)| {
         ratio(others[0]).total_cmp(&ratio(counts[0])).then_with(|| key.cmp(other))
     });
-    let single = largest(ranking.iter().map(|(key, counts)| (key, purpose.expectation(counts[1]))));
+    ranking
+}
+
+/// Neyman and Pearson: of all unions as likely on one side, the one that begins with the keys of the largest ratio is the
+/// least likely on the other. The first half ranks them, the second judges: by what `expect` says of counts.
+fn best_of_view(view: View, ranking: &Ranking, expect: impl Fn([u64; 2]) -> (f64, usize)) -> Vec<Found> {
+    let single = largest(ranking.iter().map(|(key, counts)| (key, expect(counts[1]))));
     let unions = |keys: &mut dyn Iterator<Item = &(Key, Counts)>| {
         let mut sum = [0, 0];
         let prefixes = keys.map(|(_, counts)| {
             sum = [0, 1].map(|side| sum[side] + counts[1][side]);
-            purpose.expectation(sum)
+            expect(sum)
         });
         // A union of one is a single key, one of all is nothing.
         largest(prefixes.enumerate().skip(1)).map(|(last, likelier)| (last + 1, likelier))
@@ -233,13 +266,13 @@ fn best_of_view(view: View, counts: HashMap<Key, Counts>, purpose: &Purpose) -> 
     single.map(|(key, likelier)| union_of(vec![key], likelier)).into_iter().chain(first).chain(last).collect()
 }
 
-fn best_half_line(lines: &HashMap<Key, Vec<Line>>, purpose: &Purpose) -> Option<Found> {
+fn best_half_line(lines: &HashMap<Key, Vec<Line>>, expect: impl Fn([u64; 2]) -> (f64, usize)) -> Option<Found> {
     let mut shapes: Vec<&Key> = lines.keys().collect();
     shapes.sort();
     let candidates = shapes.into_iter().flat_map(|shape| lines[shape].iter().map(move |line| (shape, line)));
-    let half_lines = candidates.flat_map(|(shape, line)| {
-        line.half_lines().map(move |(low, high, counts)| ((shape, line, low, high), purpose.expectation(counts)))
-    });
+    let half_lines = candidates
+        .flat_map(|(shape, line)| line.half_lines().map(move |(low, high, counts)| ((shape, line, low, high), counts)));
+    let half_lines = half_lines.map(|(half_line, counts)| (half_line, expect(counts)));
     let ((shape, line, low, high), likelier) = largest(half_lines)?;
     let event = Event::HalfLine { shape: shape.clone(), place: line.place, feature: line.feature, low, high };
     Some(Found { event, likelier })
