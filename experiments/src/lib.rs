@@ -2,6 +2,7 @@
 //!
 //! | module | shows |
 //! | ------ | ----- |
+//! | [`audit`] | lower bounds on the privacy loss: no mechanism is accused, everything wrong on purpose is caught |
 //! | [`svt_accuracy`] | the accuracy theorems of the sparse vector: how loose, where false, and what else one could use |
 //! | [`svt_monitoring`] | the worked examples, false alarms, and a year of real days |
 //! | [`composition`] | what composition theorems cost in noise |
@@ -18,6 +19,7 @@
 //! claims) and [`made`] (what the trials of a row share). To add one, write its module and name it below, its one-line
 //! binary, and a line in `src/bin/reproduce.rs`.
 
+pub mod audit;
 pub mod claims;
 pub mod composition;
 pub mod conjunctions;

@@ -88,12 +88,15 @@ pub struct Experiment<C> {
     pub(crate) timings: Vec<&'static str>,
     pub(crate) highlight: Box<dyn Fn(&C) -> bool + Send + Sync>,
     pub(crate) plots: Vec<Plot>,
+    pub(crate) files: Vec<(&'static str, TextOfRows)>,
 }
 
 /// A column or a check: a function of a case and what its trials measured.
 pub(crate) type OfCase<C, T> = Box<dyn Fn(&C, &Sample) -> T + Send + Sync>;
 /// A check across cases: a function of all rows.
 pub(crate) type OfRows = Box<dyn Fn(&Table) -> Finding + Send + Sync>;
+/// A file: its content, of the size that was run and all rows.
+pub(crate) type TextOfRows = Box<dyn Fn(Size, &Table) -> String + Send + Sync>;
 
 impl<C: Case> Experiment<C> {
     /// An experiment that shows `claim`, a sentence or two with the citation. `name` names its folder, its
@@ -123,6 +126,7 @@ impl<C: Case> Experiment<C> {
             timings: Vec::new(),
             highlight: Box::new(|_| true),
             plots: Vec::new(),
+            files: Vec::new(),
         }
     }
 
@@ -222,6 +226,17 @@ impl<C: Case> Experiment<C> {
     #[must_use]
     pub fn plot(mut self, plot: Plot) -> Self {
         self.plots.push(plot);
+        self
+    }
+
+    /// A further file in the folder of the results, made of the rows: the same bytes everywhere.
+    #[must_use]
+    pub fn file(
+        mut self,
+        name: &'static str,
+        content: impl Fn(Size, &Table) -> String + Send + Sync + 'static,
+    ) -> Self {
+        self.files.push((name, Box::new(content)));
         self
     }
 }

@@ -65,7 +65,7 @@
 //! | ---- | ----- | --------------------- |
 //! | `rows.csv` | one row a case: parameters, seed, first stream, trials, failures, quantiles, columns, checks with reasons, error | yes |
 //! | `table.md` | what a reader wants of it, and the verdict | yes |
-//! | `<plot>.svg` | a plot | yes |
+//! | `<plot>.svg`, further files | a plot; what else an experiment makes of its rows | yes |
 //! | `manifest.json`, `timings.csv`, `timings-<plot>.svg` | revision, machine, seconds | no |
 //! | `progress.csv` | finished rows, for `--resume` by the same program | no |
 //!
@@ -84,6 +84,8 @@
 //!
 //! [`Experiment`] (what an experiment is), [`Finding`] (what a verdict means), [`Runnable::run`] (what
 //! running does), [`reproduce`] (all of them).
+
+pub mod audit;
 
 mod cell;
 mod command;
@@ -108,7 +110,7 @@ pub use finding::{FALSE_ALARM, Finding, MISSED, Verdict};
 pub use outcome::Outcome;
 pub use plot::Plot;
 pub use reproduce::{reproduce, run_all};
-pub use run::Runnable;
+pub use run::{Runnable, trial_generator};
 pub use sample::Sample;
 pub use splice::splice;
 pub use table::{Column, Role, Table};

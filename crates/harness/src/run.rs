@@ -42,12 +42,13 @@ pub trait Runnable {
     fn run(&self, options: &Options) -> Result<Outcome, HarnessError>;
 }
 
-/// The generator of one trial: key = seed and name, stream = number of the trial in the whole sweep. Nothing
-/// else enters, so no thread can matter.
-fn stream(seed: u64, name: &str, trial: u64) -> TrialRng {
+/// The generator of one trial: key = seed and name of the experiment, stream = number of the trial in the whole sweep.
+/// Nothing else enters, so no thread can matter, and one trial can be repeated alone. Bytes of the name beyond the 24th
+/// are not used.
+pub fn trial_generator(seed: u64, name: &str, trial: u64) -> TrialRng {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
-    key[8..8 + name.len()].copy_from_slice(name.as_bytes());
+    key[8..].iter_mut().zip(name.bytes()).for_each(|(key, byte)| *key = byte);
     let mut rng = ChaCha12Rng::from_seed(key);
     rng.set_stream(trial);
     rng
@@ -208,7 +209,7 @@ impl<C: Case> Experiment<C> {
             if options.interrupt.load(Ordering::Relaxed) {
                 return None;
             }
-            let mut rng = stream(options.seed, self.name, unit.first_stream + number);
+            let mut rng = trial_generator(options.seed, self.name, unit.first_stream + number);
             let observed = caught(|| (self.trial)(&unit.case, &mut rng).map_err(|error| error.to_string()))
                 .and_then(|result| result);
             pace.advance(cost);
@@ -301,6 +302,9 @@ impl<C: Case> Experiment<C> {
         for (file, svg) in &outcome.plots {
             write_whole(&folder.join(file), svg)?;
         }
+        for (file, content) in &self.files {
+            write_whole(&folder.join(file), &content(outcome.size, &outcome.rows))?;
+        }
         if let Some(timings) = outcome.timings() {
             write_whole(&folder.join("timings.csv"), &timings.csv())?;
         }
@@ -340,11 +344,11 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 mod tests {
     use rand::Rng;
 
-    use super::stream;
+    use super::trial_generator;
 
     #[test]
     fn streams_differ_in_seed_name_and_trial_and_in_nothing_else() {
-        let first = |seed, name, trial| stream(seed, name, trial).next_u64();
+        let first = |seed, name, trial| trial_generator(seed, name, trial).next_u64();
         assert_eq!(first(1, "coin", 2), first(1, "coin", 2));
         let others = [
             first(1, "coin", 2),

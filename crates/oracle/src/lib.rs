@@ -17,7 +17,7 @@
 //! | [`mechanism`] | one description of a sparse-vector mechanism, for the sampler and the enumerator alike |
 //! | [`median`] | the median mechanism's hypothesis, for a handful of elements |
 //! | [`selection`] | the exact laws of noisy max, the exponential mechanism and permute-and-flip |
-//! | [`wrong`] | the mechanisms that must be caught |
+//! | [`wrong`], [`wrong_releases`] | the mechanisms that must be caught |
 //! | [`enumeration`] | the exact output law of a mechanism, and its worst privacy loss |
 //!
 //! Wrong arguments panic with the reason: a test that asks for nonsense is a broken test, and
@@ -38,3 +38,4 @@ pub mod selection;
 pub mod sign_family;
 pub mod sparse_vector;
 pub mod wrong;
+pub mod wrong_releases;

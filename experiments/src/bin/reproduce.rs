@@ -11,5 +11,6 @@ fn main() -> std::process::ExitCode {
         Box::new(tamis_experiments::conjunctions::experiment()),
         Box::new(tamis_experiments::composition::experiment()),
         Box::new(tamis_experiments::crossover::experiment()),
+        Box::new(tamis_experiments::audit::experiment()),
     ])
 }
