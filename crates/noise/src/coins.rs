@@ -96,7 +96,6 @@ mod tests {
     use chacha20::ChaCha12Rng;
     use proptest::prelude::*;
     use rand::{Rng, SeedableRng};
-    use tamis_oracle::statistics::ChiSquare;
 
     const SCALES: [&str; 5] = ["0.001", "10/3", "1000", "1e9", "1099511627776"];
 
@@ -159,20 +158,6 @@ mod tests {
         let bound = NonZeroU64::new(3).unwrap();
         assert_eq!(uniform_below(bound, || 0), 0); // the favoured word, over and over
         assert_eq!(uniform_below(bound, || u64::MAX), 2);
-    }
-
-    /// Chi-square at false alarm 10⁻⁶, for a bound of which 2⁶⁴ leaves a remainder of a third; taken without rejection it is seen.
-    #[test]
-    fn uniform_numbers_are_uniform() {
-        let mut rng = ChaCha12Rng::seed_from_u64(4);
-        let bound = NonZeroU64::new(3 << 60).unwrap();
-        let mut thirds = |draw: &mut dyn FnMut(&mut ChaCha12Rng) -> u64| {
-            let mut counts = [0u64; 3];
-            (0..30_000).for_each(|_| counts[(draw(&mut rng) % 3) as usize] += 1);
-            ChiSquare::new(&counts, &[1.0 / 3.0; 3], 25.0).accepts(1e-6)
-        };
-        assert!(thirds(&mut |rng| uniform_below(bound, || rng.next_u64())));
-        assert!(!thirds(&mut |rng| ((u128::from(rng.next_u64()) * u128::from(bound.get())) >> 64) as u64));
     }
 
     #[test]

@@ -8,7 +8,8 @@ use chacha20::ChaCha12Rng;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use tamis_noise::{DiscreteGaussian, DiscreteLaplace, Scale, Variance};
+use std::num::NonZeroU64;
+use tamis_noise::{DiscreteGaussian, DiscreteLaplace, Scale, Variance, uniform_below};
 use tamis_oracle::statistics::{ChiSquare, IntegerBins};
 
 const FALSE_ALARM: f64 = 1e-6;
@@ -95,4 +96,18 @@ fn a_batch_is_the_single_draws_on_every_generator() {
     agrees::<ChaCha12Rng>();
     agrees::<StdRng>();
     agrees::<Xoshiro256PlusPlus>();
+}
+
+/// Chi-square, for a bound of which 2⁶⁴ leaves a remainder of a third; taken without rejection it is seen.
+#[test]
+fn uniform_numbers_are_uniform() {
+    let mut rng = ChaCha12Rng::seed_from_u64(4);
+    let bound = NonZeroU64::new(3 << 60).unwrap();
+    let mut thirds = |draw: &mut dyn FnMut(&mut ChaCha12Rng) -> u64| {
+        let mut counts = [0u64; 3];
+        (0..30_000).for_each(|_| counts[(draw(&mut rng) % 3) as usize] += 1);
+        ChiSquare::new(&counts, &[1.0 / 3.0; 3], 25.0).accepts(FALSE_ALARM)
+    };
+    assert!(thirds(&mut |rng| uniform_below(bound, || rng.next_u64())));
+    assert!(!thirds(&mut |rng| ((u128::from(rng.next_u64()) * u128::from(bound.get())) >> 64) as u64));
 }

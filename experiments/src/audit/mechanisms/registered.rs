@@ -27,6 +27,7 @@ fn question() -> Question {
         rows_per_unit: 1,
         largest_count: 8,
         key_multiplicity: 4.0,
+        distinct_keys: None,
         universe: Some(4),
         asking: Asking::Adaptively,
         memory: 1 << 30,
