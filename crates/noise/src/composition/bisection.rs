@@ -107,7 +107,8 @@ mod tests {
     /// The slow twin is [`bisect`]; steep, flat, saturated and broken measures.
     #[test]
     fn interpolation_finds_what_bisection_finds_in_fewer_steps() {
-        let measures: [(&str, fn(f64) -> f64); 6] = [
+        type Measure = fn(f64) -> f64;
+        let measures: [(&str, Measure); 6] = [
             ("a power", |x| x * x),
             ("steep", |x| (-100.0 / x).exp()),
             ("nearly flat", |x| 1.0 + 1e-3 * x.ln()),
