@@ -174,3 +174,11 @@ fn the_corners_of_the_range_give_an_answer_or_an_error() {
         }
     }
 }
+
+/// Where δ goes up and down with σ² halving finds one of the least; what follows a curve from above would stop at 0.73.
+#[test]
+fn narrow_noise_is_not_wider_than_it_must_be() {
+    let budget = Budget::approximate("6.03".parse().unwrap(), "1e-6".parse().unwrap());
+    let variance = add_remove(NonZeroU32::MIN, &budget).unwrap().to_f64_up();
+    assert!((0.57..0.59).contains(&variance), "{variance}");
+}
