@@ -73,9 +73,9 @@ fn again(record: &Value, sweep: &impl Fn(Size) -> Vec<Case>) -> Result<(String, 
         |key: &str| record[key].as_u64().ok_or_else(|| format!("a counterexample has no number {key:?}: {record}"));
     let (mechanism, pair) = (text("mechanism")?, text("pair")?);
     let size = match text("size")? {
-        "quick" => Size::Quick,
+        "brief" | "quick" => Size::Quick,
         "full" => Size::Full,
-        other => return Err(format!("the size is quick or full, got {other:?}").into()),
+        other => return Err(format!("the size is brief, quick or full, got {other:?}").into()),
     };
     let is_it = |case: &Case| case.audited.subject.name() == mechanism && case.audited.subject.pair() == pair;
     let unknown = || format!("no mechanism {mechanism:?} is audited on the pair {pair:?}");

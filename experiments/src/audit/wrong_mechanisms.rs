@@ -7,16 +7,15 @@ use rand::RngExt;
 use tamis::baselines::PerturbedHistogramPlan;
 use tamis::noise::stability::StabilityThreshold;
 use tamis::noise::{
-    Budget, DiscreteLaplace, GaussianMechanism, Hits, LaplaceMechanism, Neighbours, NoisyMax, Scale, Sensitivity,
-    StreamKind, TopByIteration,
+    Budget, GaussianMechanism, Hits, LaplaceMechanism, Neighbours, NoisyMax, Sensitivity, StreamKind, TopByIteration,
 };
 use tamis::queries::Fingerprint;
-use tamis_harness::TrialRng;
 use tamis_harness::audit::{Claim, Subject, Transcript};
 use tamis_oracle::sign_family::{SignFamily, Signs};
 use tamis_oracle::wrong_releases::{self as wrong, Answer, Exact, Slip};
 
 use super::Audited;
+use super::laws::Laws;
 use super::mechanisms::{DELTA, budget, claim, epsilon, or_refused, table};
 
 /// A run of any of them, roughly.
@@ -33,26 +32,6 @@ pub fn subjects() -> Vec<Audited> {
     all.extend([Slip::OneLate, Slip::Uncharged, Slip::StillLooking].map(session));
     all.extend(misused());
     all
-}
-
-/// Laplace noise of any of some scales.
-struct Laws(Vec<(f64, DiscreteLaplace)>);
-
-impl Laws {
-    fn new(scales: &[f64]) -> Self {
-        // Cannot fail: the scales of this file are positive and of a moderate size.
-        let law = |&scale: &f64| (scale, DiscreteLaplace::new(Scale::new(scale).expect("a moderate scale")));
-        Self(scales.iter().map(law).collect())
-    }
-
-    /// What draws one of them.
-    fn with<'a>(&'a self, rng: &'a mut TrialRng) -> impl FnMut(f64) -> i64 + 'a {
-        move |scale| {
-            // Cannot fail: a mechanism draws at scales that were made for it.
-            let (_, law) = self.0.iter().find(|(of, _)| *of == scale).expect("a scale of the mechanism");
-            law.sample(rng)
-        }
-    }
 }
 
 /// A mechanism that claims ε = 1 and draws Laplace noise of these scales.

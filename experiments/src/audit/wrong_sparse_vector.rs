@@ -1,14 +1,16 @@
 //! Sparse vectors that are wrong on purpose: the published mistakes and the slips of `tamis_oracle::wrong`, with our exact
 //! noise, and our own mechanism used against its documentation.
 
+use tamis::noise::StreamKind;
 use tamis::noise::sparse_vector::{Plan, SparseVector};
-use tamis::noise::{DiscreteLaplace, Scale, StreamKind};
+use tamis_harness::TrialRng;
 use tamis_harness::audit::{Claim, Subject, Transcript};
 use tamis_oracle::enumeration::{Pair, loss, universal_pair, worst_loss};
 use tamis_oracle::mechanism::{Answer, Mechanism, Output, Redraw};
 use tamis_oracle::wrong::{Counterexample, catalogue};
 
 use super::Audited;
+use super::laws::Laws;
 use super::sparse_vector::{UNIT, answer_all, in_words, plan, setting};
 
 /// A run of a described mechanism, roughly.
@@ -31,36 +33,24 @@ pub fn subjects() -> Vec<Audited> {
     all
 }
 
-/// The noise of a described mechanism: the law of each of its scales.
-#[derive(Clone, Debug)]
-pub struct Noise(Vec<(f64, DiscreteLaplace)>);
+/// A described mechanism with its noise.
+struct Runner {
+    mechanism: Mechanism,
+    laws: Laws,
+}
 
-impl Noise {
-    /// For all scales of a mechanism, in grid units.
-    pub fn of(mechanism: &Mechanism) -> Self {
+impl Runner {
+    fn new(mechanism: Mechanism) -> Self {
         let redrawn = if let Redraw::AfterHit(scale) = mechanism.redraw { scale } else { 0.0 };
         let fresh = if let Output::FreshValue(scale) = mechanism.output { scale } else { 0.0 };
-        let scales = [mechanism.threshold_scale, mechanism.query_scale, redrawn, fresh];
-        // Cannot fail: the scales of the catalogue are positive and of a moderate size.
-        let law = |scale| (scale, DiscreteLaplace::new(Scale::new(scale).expect("a moderate scale")));
-        Self(scales.into_iter().filter(|&scale| scale > 0.0).map(law).collect())
+        let mut scales = vec![mechanism.threshold_scale, mechanism.query_scale, redrawn, fresh];
+        scales.retain(|&scale| scale > 0.0);
+        Self { mechanism, laws: Laws::new(&scales) }
     }
 
-    /// Runs the mechanism that this is the noise of, and writes what is seen.
-    pub fn run(
-        &self,
-        mechanism: &Mechanism,
-        values: &[i64],
-        threshold: i64,
-        rng: &mut tamis_harness::TrialRng,
-        seen: &mut Transcript,
-    ) {
-        let mut laplace = |scale: f64| {
-            // Cannot fail: a mechanism draws at its own scales.
-            let (_, law) = self.0.iter().find(|(of, _)| *of == scale).expect("a scale of the mechanism");
-            law.sample(rng)
-        };
-        for answer in mechanism.run(values, threshold, &mut laplace) {
+    /// Runs it, and writes what is seen.
+    fn run(&self, values: &[i64], threshold: i64, rng: &mut TrialRng, seen: &mut Transcript) {
+        for answer in self.mechanism.run(values, threshold, &mut self.laws.with(rng)) {
             seen.mark(if answer.is_above() { "⊤" } else { "⊥" });
             match answer {
                 Answer::Below | Answer::Above => (),
@@ -72,11 +62,11 @@ impl Noise {
 }
 
 /// A described mechanism that claims ε = 1, on a pair.
-pub fn described(name: &str, pair_name: &str, mechanism: Mechanism, pair: Pair, threshold: i64) -> Subject {
-    let noise = Noise::of(&mechanism);
+fn described(name: &str, pair_name: &str, mechanism: Mechanism, pair: Pair, threshold: i64) -> Subject {
+    let runner = Runner::new(mechanism);
     let inputs = [pair.first, pair.second];
     Subject::new(name, pair_name, Claim::pure(1.0), inputs, move |values: &Vec<i64>, rng, seen| {
-        noise.run(&mechanism, values, threshold, rng, seen);
+        runner.run(values, threshold, rng, seen);
     })
 }
 
@@ -105,16 +95,16 @@ fn redrawn_after_each_hit() -> Audited {
     let right = Mechanism::lyu_su_li_monotone(EPSILON / 2.0, EPSILON / 2.0, 2, UNIT);
     // To its first ⊤ the mechanism is this one, and then again.
     let stretch = Mechanism { hits: Some(1), ..right };
-    let noise = Noise::of(&stretch);
+    let runner = Runner::new(stretch);
     let stream = |moved: i64| [vec![moved; GROWING], vec![0; PATIENCE]].concat();
     let pair = Pair { first: stream(0), second: stream(UNIT) };
     let inputs = [pair.first.clone(), pair.second.clone()];
     let name = "threshold redrawn at the scale of one draw";
     let pair_name = format!("twice up to a ⊤: {}, T = 0.5", in_words(&pair, UNIT));
     let subject = Subject::new(name, pair_name, Claim::pure(EPSILON), inputs, move |values: &Vec<i64>, rng, seen| {
-        noise.run(&stretch, values, UNIT / 2, rng, seen);
+        runner.run(values, UNIT / 2, rng, seen);
         if seen.items().any(|item| item == "⊤") {
-            noise.run(&stretch, values, UNIT / 2, rng, seen);
+            runner.run(values, UNIT / 2, rng, seen);
         }
     });
     // Its outputs are many and the telling ones rare: the union that a sample ranks highest is not the best one.
@@ -139,7 +129,7 @@ fn compared_value_of_numeric_sparse() -> Audited {
 /// The threshold is a count of the same data and moves against the answers: margins move twice as far.
 fn threshold_from_the_data() -> Audited {
     let mechanism = Mechanism::above_threshold(1.0, UNIT);
-    let noise = Noise::of(&mechanism);
+    let runner = Runner::new(mechanism);
     let inputs = [(vec![0; 7], 0), ([vec![UNIT; 6], vec![-UNIT]].concat(), -UNIT)];
     let subject = Subject::new(
         "threshold taken from the data",
@@ -147,7 +137,7 @@ fn threshold_from_the_data() -> Audited {
         Claim::pure(1.0),
         inputs,
         move |(values, threshold), rng, seen| {
-            noise.run(&mechanism, values, *threshold, rng, seen);
+            runner.run(values, *threshold, rng, seen);
         },
     );
     Audited::wrong(subject, NANOSECONDS)
