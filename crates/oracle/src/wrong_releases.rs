@@ -3,6 +3,13 @@
 //! Each is one that has been published, or a slip that an implementation of a right mechanism could make. Noise comes from
 //! outside: `laplace(t)` is one draw of integer Laplace noise of scale t, `coin` one of a coin. One row more or less of a table
 //! moves one count by 1; all claim to be ε-differentially private unless they say otherwise, and none is.
+//!
+//! ```
+//! use tamis_oracle::wrong_releases::noise_only_where_rows_are;
+//! // Whatever the noise, a count that stays 0 says that there is no row.
+//! assert_eq!(noise_only_where_rows_are(&[0, 5], 1.0, &mut |_| -5), [0, 0]);
+//! assert_eq!(noise_only_where_rows_are(&[0, 5], 1.0, &mut |_| 3), [0, 8]);
+//! ```
 
 use crate::continuous_laplace;
 use rand::Rng;

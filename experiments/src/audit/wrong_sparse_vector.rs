@@ -4,8 +4,8 @@
 use tamis::noise::StreamKind;
 use tamis::noise::sparse_vector::{Plan, SparseVector};
 use tamis_harness::TrialRng;
-use tamis_harness::audit::{Claim, Subject, Transcript};
-use tamis_oracle::enumeration::{Pair, loss, universal_pair, worst_loss};
+use tamis_harness::audit::{Claim, Number, Subject, Transcript};
+use tamis_oracle::enumeration::{Cell, Event, Pair, loss, universal_pair, worst_loss};
 use tamis_oracle::mechanism::{Answer, Mechanism, Output, Redraw};
 use tamis_oracle::wrong::{Counterexample, catalogue};
 
@@ -119,11 +119,17 @@ fn redrawn_after_each_hit() -> Audited {
 
 /// NumericSparse with the book's constants that releases what it compared instead of drawing fresh noise.
 fn compared_value_of_numeric_sparse() -> Audited {
+    const BELOW: usize = 7;
     let mechanism = Mechanism::numeric_sparse(1.0, 1, UNIT).with_output(Output::ComparedValue);
-    Audited::wrong(
-        described("NumericSparse releases what it compared", "U(7, 1)", mechanism, universal_pair(7, 1, UNIT), 0),
-        NANOSECONDS,
-    )
+    let pair = universal_pair(BELOW, 1, UNIT);
+    let output = [vec![Event::Below; BELOW], vec![Event::value(Cell::at_most(3 * UNIT))]].concat();
+    let subject =
+        described("NumericSparse releases what it compared", &in_words(&pair, UNIT), mechanism, pair.clone(), 0);
+    // The telling half-line is of an output so rare that a sample does not rank it first.
+    let subject = subject.event("⊥×7, then a value ≤ 3", |seen| {
+        seen.items().count() == BELOW + 2 && matches!(seen.numbers(), [Number::Integer(value)] if *value <= 3 * UNIT)
+    });
+    Audited::wrong(subject, NANOSECONDS).at_least(move || loss(&mechanism, &pair, 0, &output).lower)
 }
 
 /// The threshold is a count of the same data and moves against the answers: margins move twice as far.

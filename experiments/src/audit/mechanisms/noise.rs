@@ -8,7 +8,8 @@ use tamis::noise::{
     Budget, ExponentialMechanism, GaussianMechanism, Hits, LaplaceMechanism, Neighbours, NoisyMax, PermuteAndFlip,
     Rational, Sensitivity, StreamKind, TopByIteration,
 };
-use tamis_harness::audit::{Claim, Subject, Transcript};
+use tamis_harness::TrialRng;
+use tamis_harness::audit::{Claim, Subject};
 use tamis_oracle::enumeration::{Interval, Pair};
 use tamis_oracle::selection;
 
@@ -75,56 +76,43 @@ fn gaussian(answers: usize) -> Audited {
 }
 
 fn selections() -> Vec<Audited> {
-    let monotone = |kind| if kind == StreamKind::Counts { "1" } else { "2" };
-    let mut all = Vec::new();
-    // Free scores: the first falls, the others grow. Monotone ones: the others grow, the first stays.
-    for (kind, few, many, pair) in [
-        (StreamKind::Values, [[0, -1], [0, 1]], [[0, -1], [0, 1]], "one score falls, all others grow"),
-        (StreamKind::Counts, [[0, 0], [0, 1]], [[0, 0], [0, 1]], "all scores but one grow"),
-    ] {
-        let name = |mechanism: &str| match kind {
-            StreamKind::Counts => format!("{mechanism}, monotone"),
-            StreamKind::Values => mechanism.to_owned(),
-        };
-        let scale = monotone(kind);
-        let scores = |[first, rest]: [[i64; 2]; 2], candidates: usize| {
-            let one = |side: usize| [vec![first[side]], vec![rest[side]; candidates - 1]].concat();
-            [one(0), one(1)]
-        };
-        let (sensitivity, neighbours, one) = (Sensitivity::ONE, Neighbours::AddRemove, epsilon(1.0));
-        let max = NoisyMax::new(sensitivity, &one, neighbours, kind).expect("a small scale");
-        let exponential = ExponentialMechanism::new(sensitivity, &one, neighbours, kind).expect("a small scale");
-        let flips = PermuteAndFlip::new(sensitivity, &one, neighbours, kind).expect("a small scale");
-        all.extend([
-            selection(
-                name("noisy max"),
-                pair,
-                scores(few, 4),
-                300,
-                move |scores, rng, seen| seen.label(max.select(scores, rng).unwrap_or(usize::MAX)),
-                move |scores| selection::noisy_max(scores, &rational(scale)),
-            ),
-            selection(
-                name("exponential mechanism"),
-                pair,
-                scores(many, 20),
-                600,
-                move |scores, rng, seen| seen.label(exponential.select(scores, rng).unwrap_or(usize::MAX)),
-                move |scores| selection::exponential(scores, &rational(scale)),
-            ),
-            selection(
-                name("permute-and-flip"),
-                pair,
-                scores(few, 4),
-                300,
-                move |scores, rng, seen| seen.label(flips.select(scores, rng).unwrap_or(usize::MAX)),
-                move |scores| selection::permute_and_flip(scores, &rational(scale)),
-            ),
-        ]);
-    }
-    all.push(top(&Budget::pure(epsilon(1.0))));
-    all.push(top(&budget(1.0, DELTA)));
+    let mut all = selections_of(StreamKind::Values, "", "2", -1, "one score falls, all others grow");
+    all.extend(selections_of(StreamKind::Counts, ", monotone", "1", 0, "all scores but one grow"));
+    all.extend([Budget::pure(epsilon(1.0)), budget(1.0, DELTA)].iter().map(top));
     all
+}
+
+/// Each selection among scores that tie: the first moves by so much, all others grow by 1. Their scale is t.
+fn selections_of(kind: StreamKind, suffix: &str, scale: &'static str, first: i64, pair: &str) -> Vec<Audited> {
+    let (sensitivity, neighbours, one) = (Sensitivity::ONE, Neighbours::AddRemove, epsilon(1.0));
+    let max = NoisyMax::new(sensitivity, &one, neighbours, kind).expect("a small scale");
+    let exponential = ExponentialMechanism::new(sensitivity, &one, neighbours, kind).expect("a small scale");
+    let flips = PermuteAndFlip::new(sensitivity, &one, neighbours, kind).expect("a small scale");
+    let tie = |candidates: usize| [vec![0; candidates], [vec![first], vec![1; candidates - 1]].concat()];
+    vec![
+        selection(
+            format!("noisy max{suffix}"),
+            pair,
+            tie(4),
+            move |scores, rng| max.select(scores, rng),
+            move |scores| selection::noisy_max(scores, &rational(scale)),
+        ),
+        selection(
+            format!("exponential mechanism{suffix}"),
+            pair,
+            // Of many candidates the first is rare, and its loss near ε.
+            tie(20),
+            move |scores, rng| exponential.select(scores, rng),
+            move |scores| selection::exponential(scores, &rational(scale)),
+        ),
+        selection(
+            format!("permute-and-flip{suffix}"),
+            pair,
+            tie(4),
+            move |scores, rng| flips.select(scores, rng),
+            move |scores| selection::permute_and_flip(scores, &rational(scale)),
+        ),
+    ]
 }
 
 fn rational(text: &str) -> Rational {
@@ -136,14 +124,19 @@ fn selection(
     name: String,
     pair: &str,
     scores: [Vec<i64>; 2],
-    nanoseconds: u64,
-    select: impl Fn(&Vec<i64>, &mut tamis_harness::TrialRng, &mut Transcript) + Send + Sync + 'static,
+    select: impl Fn(&[i64], &mut TrialRng) -> Option<usize> + Send + Sync + 'static,
     law: impl Fn(&[i64]) -> Vec<Interval> + Send + Sync + 'static,
 ) -> Audited {
     let [first, second] = scores.clone();
     let neighbours = [Pair { first, second }];
-    let subject = Subject::new(name, pair, Claim::pure(1.0), scores, select);
-    Audited::right(subject, nanoseconds).exact(move || selection::worst_loss(&law, &neighbours).upper)
+    let subject =
+        Subject::new(name, pair, Claim::pure(1.0), scores, move |scores: &Vec<i64>, rng, seen| {
+            match select(scores, rng) {
+                Some(selected) => seen.label(selected),
+                None => seen.mark("none"),
+            }
+        });
+    Audited::right(subject, 200).exact(move || selection::worst_loss(&law, &neighbours).upper)
 }
 
 /// The two largest of five.
