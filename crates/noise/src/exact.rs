@@ -83,7 +83,7 @@ pub(crate) fn to_f64_down(value: &RBig) -> f64 {
 
 /// Smallest `f64` not below `value`.
 pub(crate) fn to_f64_up(value: &RBig) -> f64 {
-    -to_f64_down(&-value.clone())
+    0.0 - to_f64_down(&-value.clone()) // not −0.0 for 0
 }
 
 /// A finite `f64` as the exact binary fraction it is. `None` for NaN and infinities.
@@ -122,6 +122,11 @@ mod tests {
             assert!(from_f64(down).unwrap() <= value && value <= from_f64(up).unwrap(), "{text}");
             assert!(up == down || up == down.next_up(), "{text}");
         }
+    }
+
+    #[test]
+    fn zero_has_no_sign() {
+        assert_eq!(format!("{} {}", to_f64_up(&RBig::ZERO), to_f64_down(&RBig::ZERO)), "0 0");
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub fn budget(epsilon: f64, delta: f64) -> Budget {
 /// What a budget claims.
 pub fn claim(budget: &Budget) -> Claim {
     // A zero that has no sign.
-    Claim::approximate(budget.epsilon().to_f64_up(), budget.delta().to_f64_up().abs())
+    Claim::approximate(budget.epsilon().to_f64_up(), budget.delta().to_f64_up())
 }
 
 /// Rows, so many of each key.

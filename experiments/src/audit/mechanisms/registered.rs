@@ -1,18 +1,15 @@
 //! What the planner knows, as it plans and carries it out: a new mechanism of its list is audited without a line here.
 
 use tamis::noise::{Beta, Neighbours, Queries};
-use tamis::plan::{Asking, QueryRelease, Question, Records, mechanisms};
+use tamis::plan::{Asking, Planned, QueryRelease, Question, Records, mechanisms};
 use tamis::queries::Fingerprint;
 use tamis_harness::audit::Subject;
 
 use super::{Audited, DELTA, budget, claim, list, or_refused, table};
 
 /// All of them. Sessions hardly ask the data at these sizes: [`sessions`](super::sessions) makes them.
-///
-/// # Panics
-/// If one has no plan for the question, which is one that all have a plan for.
 pub fn subjects() -> Vec<Audited> {
-    mechanisms::ALL.iter().map(|&mechanism| audited(mechanism)).collect()
+    mechanisms::ALL.iter().map(|&mechanism| Audited::right(subject(mechanism), nanoseconds(mechanism))).collect()
 }
 
 /// Small, and such that everything can be had: with δ, and with a universe that is listed.
@@ -34,18 +31,28 @@ fn question() -> Question {
     }
 }
 
-/// Three lists, of which two name the key that has one record more.
-fn audited(mechanism: &'static dyn QueryRelease) -> Audited {
-    let planned = mechanism.plan(&question()).unwrap_or_else(|refusal| panic!("{mechanism:?}: {}", refusal.reason));
+/// What it does with the question.
+fn planned(mechanism: &dyn QueryRelease) -> Planned {
+    mechanism.plan(&question()).unwrap_or_else(|refusal| panic!("{}: {}", mechanism.about().name, refusal.reason))
+}
+
+/// What a run costs, with what comes on top at these sizes.
+fn nanoseconds(mechanism: &dyn QueryRelease) -> u64 {
+    10_000 + (2e9 * planned(mechanism).effort.once) as u64
+}
+
+/// Any mechanism as the audit sees it: three lists, of which two name the key that has one record more. CONTRIBUTING has an example.
+///
+/// # Panics
+/// If it has no plan for 8 records, 3 lists of 2 keys, 4 keys that are listed, ε = 1 and a δ: everything can be had there.
+pub fn subject(mechanism: &'static dyn QueryRelease) -> Subject {
+    let planned = planned(mechanism);
     let lists = [[0, 1], [2, 3], [0, 3]].map(|keys| list(&keys));
     let universe = || (0..4).map(Fingerprint::raw);
     let data = [5, 6].map(|count| Records::listed(table(&[(0, count), (2, 2)]), universe()));
     let (name, pair) = (format!("planned {}", mechanism.about().name), "one record more");
-    // Nanoseconds, with what comes on top at these sizes.
-    let cost = 10_000 + (2e9 * planned.effort.once) as u64;
-    let subject = Subject::new(name, pair, claim(&planned.cost), data, move |data, rng, seen| {
+    Subject::new(name, pair, claim(&planned.cost), data, move |data, rng, seen| {
         let answers = or_refused(planned.answers(data, &lists, rng), seen);
         answers.into_iter().flatten().for_each(|answer| seen.real(answer));
-    });
-    Audited::right(subject, cost)
+    })
 }
