@@ -217,13 +217,14 @@ fn measured(scene: &Scene, most_dense: u64) -> Vec<&'static dyn QueryRelease> {
 fn trials(mechanism: &dyn QueryRelease, scene: &Scene, size: Size) -> u64 {
     let name = mechanism.about().name;
     if LEARNING.contains(&name) || name == "projection-dense" {
-        return size.pick(30, 100);
+        return size.pick(30, 40);
     }
     match name {
         "projection" | "projection-heavy" if scene.is_sampled() => size.pick(40, 200),
         "projection" if scene.source.has_frequent() => size.pick(60, 200),
         "alp" if scene.source != Source::Few => size.pick(40, 200),
         "alp" => size.pick(1_000, 5_000),
+        "projection" | "projection-heavy" => size.pick(200, 400),
         _ => size.pick(200, 1_000),
     }
 }
@@ -233,7 +234,7 @@ fn scenes(size: Size) -> Vec<Scene> {
     let most_asked = size.pick(100, 1_000);
     let of = |over, source, naming, sizes| Scene::new(over, source, naming, sizes, most_asked);
     let distinct = |over, sizes| of(over, Source::Distinct, Naming::Any, sizes);
-    let records = size.pick(vec![1_000, 4_000, 16_000], vec![1_000, 10_000, 100_000, 1_000_000]);
+    let records = size.pick(vec![1_000, 4_000, 16_000], vec![1_000, 10_000, 100_000, 500_000]);
     let mut scenes: Vec<Scene> = records.into_iter().map(|n| distinct("n", [n, 100, 100])).collect();
     let (n, m) = size.pick((10_000, 300), (100_000, 1_000));
     scenes.extend([1, 10, 100, 100_000].map(|k| distinct("k", [n, m, k])));
@@ -242,7 +243,7 @@ fn scenes(size: Size) -> Vec<Scene> {
     scenes.extend(supports.into_iter().map(|m| distinct("m", [n, m, 30])));
     scenes.extend([10, 100_000].map(|k| of("k", Source::Listed, Naming::Any, [2_000, 100, k])));
     scenes.push(of("k", Source::Few, Naming::Any, [8_000, 4, 5]));
-    let n = size.pick(50_000, 1_000_000);
+    let n = size.pick(50_000, 200_000);
     scenes.extend([(16, 10), (128, 100_000)].map(|(m, k)| of("k", Source::Zipf, Naming::Any, [n, m, k])));
     scenes.push(of("k", Source::Zipf, Naming::Frequent, [n, 128, 100_000]));
     scenes.extend([10, 100_000].map(|k| of("k", Source::Adult, Naming::Any, [PEOPLE, 1 << FREE, k])));
@@ -255,12 +256,12 @@ const PEOPLE: u64 = 32_561;
 
 /// Those of which only the winner is wanted. All k are asked.
 fn mapped(size: Size) -> Vec<Scene> {
-    let queries = size.pick(vec![1, 30, 300], vec![1, 10, 30, 100, 300, 3_000]);
+    let queries = size.pick(vec![1, 30, 300], vec![1, 10, 30, 100, 300, 1_000]);
     let grid = |source, naming, n, supports: [u64; 2]| {
         let sizes = supports.into_iter().flat_map(|m| queries.iter().map(move |&k| [n, m, k]));
         sizes.map(|sizes| Scene::new("all", source, naming, sizes, u64::MAX)).collect::<Vec<_>>()
     };
-    let (distinct, zipf) = size.pick((20_000, 50_000), (1_000_000, 1_000_000));
+    let (distinct, zipf) = size.pick((20_000, 50_000), (200_000, 200_000));
     let mut scenes = grid(Source::Distinct, Naming::Any, distinct, [100, 1_000]);
     scenes.extend(grid(Source::Listed, Naming::Any, 2_000, [20, 500]));
     scenes.extend(grid(Source::Zipf, Naming::Any, zipf, [16, 128]));
@@ -276,7 +277,7 @@ fn mapped(size: Size) -> Vec<Scene> {
 
 fn sweep(size: Size) -> Vec<Case> {
     let scenes: Vec<Arc<Scene>> = scenes(size).into_iter().map(Arc::new).collect();
-    let most_dense = size.pick(20_000, 500_000);
+    let most_dense = size.pick(20_000, 110_000);
     let cells = scenes.iter().flat_map(|scene| {
         let case = |mechanism| {
             let trials = trials(mechanism, scene, size);
