@@ -155,10 +155,11 @@ impl MwemPlan {
         })
     }
 
-    /// The plan with the least [`guarantee`](Self::guarantee) among those of 1, 2, 3, 4, 6, 8, 12, 16, … rounds.
+    /// The plan with the least [`guarantee`](Self::guarantee) among those of 2, 3, 4, 6, 8, 12, 16, … rounds. (Of a single
+    /// round the average is what was guessed before the data was asked.)
     ///
     /// # Errors
-    /// As [`new`](Self::new), for a single round.
+    /// As [`new`](Self::new), for two rounds.
     pub fn with_least_guarantee(
         budget: &Budget,
         neighbours: Neighbours,
@@ -169,9 +170,9 @@ impl MwemPlan {
         beta: Beta,
     ) -> Result<Self, BaselineError> {
         let new = |rounds| Self::new(budget, neighbours, rows_per_unit, records, rounds);
-        let mut best = new(1)?;
+        let mut best = new(2)?;
         let mut least = best.guarantee(elements, queries, beta);
-        for rounds in (1..).flat_map(|power| [1 << power, 3 << (power - 1)]) {
+        for rounds in (1..).flat_map(|power| [3 << (power - 1), 4 << (power - 1)]) {
             // More rounds need more noise: where no sampler serves it the search ends. So it does at twice the least: since what is
             // learnt only lessens the bound, noise alone is then above the least, and grows.
             let Ok(plan) = new(rounds) else { break };

@@ -113,5 +113,5 @@ pub fn refused(refusal: &impl Display, seen: &mut Transcript) {
     let hash = message
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    seen.label(format_args!("refused-{:04x}", hash >> 48));
+    seen.label(format_args!("refused-{hash:016x}"));
 }

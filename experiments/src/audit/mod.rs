@@ -32,6 +32,8 @@ pub const ALPHA: f64 = 1e-6;
 pub const MOST_RUNS: u64 = 2_000_000;
 /// Runs on an input that confirm what the auditor sees of its control.
 const CONTROL_RUNS: u64 = 1_000_000;
+/// Losses by arithmetic are exact to nine digits.
+const ARITHMETIC: f64 = 1e-8;
 /// The name of the experiment: its generators depend on it.
 const NAME: &str = "audit";
 /// The control is the first row.
@@ -245,8 +247,8 @@ fn experiment_on(sweep: fn(Size) -> Vec<Case>) -> Experiment<Case> {
     let experiment = Experiment::new(
         NAME,
         "From runs alone, a lower bound on the privacy loss (loss ≥, all at once but for 10⁻⁶): it exceeds no claim of a right \
-         mechanism, and that of every wrong one after at most 2·10⁶ runs on an input. Passing is not a proof: events with \
-         probability below about 20/n are invisible.",
+         mechanism, and that of every wrong one after at most 2·10⁶ runs on an input. Passing is not a proof: what is not in \
+         some 70 of n runs is invisible.",
     )
     .subject("lower bounds on the privacy loss of every mechanism, right or wrong on purpose")
     .sweep(sweep)
@@ -285,7 +287,13 @@ fn as_it_should_be(case: &Case, sample: &Sample) -> Finding {
         Expected::Right if case.role == CONTROL && bound < SIGHT * claim.epsilon => {
             Finding::require(false, format!("the auditor is blind: it sees {} of its control", significant(bound)))
         }
+        Expected::Right if case.audited.known.loss().is_some_and(|exact| exact > claim.epsilon + ARITHMETIC) => {
+            Finding::require(false, "by arithmetic its loss is above the claim")
+        }
         Expected::Right => Finding::at_most(bound, claim.epsilon),
+        Expected::Wrong if case.audited.known.loss().is_some_and(|exact| exact <= claim.epsilon) => {
+            Finding::require(false, "by arithmetic its loss is not above the claim")
+        }
         Expected::Wrong => {
             let runs = case.of_report(|report| Some(report.runs + report.selecting)).unwrap_or(u64::MAX);
             let because = format!(
@@ -315,8 +323,7 @@ fn as_it_should_be(case: &Case, sample: &Sample) -> Finding {
 /// No lower bound exceeds the largest loss.
 fn bound_is_true(case: &Case, sample: &Sample) -> Option<Finding> {
     let Known::Largest(largest) = &case.audited.known else { return None };
-    // The arithmetic is exact to nine digits.
-    Some(Finding::at_most(bound(case, sample), **largest + 1e-8))
+    Some(Finding::at_most(bound(case, sample), **largest + ARITHMETIC))
 }
 
 /// What passes an auditor that does not see its control has not been audited.
@@ -340,7 +347,15 @@ fn tally(table: &Table) -> Finding {
         (rows.only("caught", "yes").rows.len(), rows.rows.len())
     };
     let ((caught, wrong), (accused, right)) = (of("wrong"), of("right"));
-    let because = format!("{caught} of {wrong} wrong ones caught, {accused} of {right} right ones accused");
+    // How hard the right ones were tried.
+    let seen = table.only("it is", "right").points("ε", "loss ≥");
+    let (nothing, little) = seen.into_iter().fold((0, 0), |(nothing, little), (epsilon, bound)| {
+        (nothing + usize::from(bound == 0.0), little + usize::from(bound < 0.5 * epsilon))
+    });
+    let because = format!(
+        "{caught} of {wrong} wrong ones caught, {accused} of {right} right ones accused; of {little} right ones less than half of \
+         their claim was seen, of {nothing} nothing"
+    );
     Finding::require(caught == wrong && accused == 0, because)
 }
 

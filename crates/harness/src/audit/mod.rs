@@ -1,7 +1,8 @@
 //! The auditor: a lower bound on the privacy loss of any mechanism, from runs of it on two neighbouring inputs.
 //!
 //! A smoke alarm, never the proof. It does not know what it audits; it can accuse a mechanism, with stated confidence, and
-//! it cannot acquit one: **passing is not a proof; events with probability below about 20/n are invisible** in n runs.
+//! it cannot acquit one: **passing is not a proof; an event that is not in some 70 of n runs is invisible** at the confidence of a whole
+//! table of audits ([`Auditor::least_visible`] has the number).
 //!
 //! ```
 //! use rand::{RngExt, SeedableRng};

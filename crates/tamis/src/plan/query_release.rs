@@ -93,8 +93,9 @@ impl Planned {
     /// `rng` must be cryptographic and, in a release, seeded by the operating system.
     ///
     /// # Errors
-    /// If the queries are more or wider than those planned for, the data was bounded to more rows a unit, or there is no list of the
-    /// universe where one was stated.
+    /// What the mechanism itself refuses: data bounded to more rows a unit, no list of the universe where one was stated, for some more
+    /// queries than were planned for. The others answer more and wider ones too, at the same cost, and [`within`](Self::within) says
+    /// nothing of them.
     pub fn answers(
         &self,
         records: &Records,
