@@ -115,7 +115,7 @@ fn index_page(outcomes: &[Outcome], options: &Options) -> String {
     let size = match options.size {
         Size::Brief => "These are the results of the brief size, a part of the quick one.",
         Size::Quick => {
-            "These are the results of the quick size, regenerated with every change. Those of the full size, of one run on one machine, are in `full`."
+            "These are the results of the quick size, regenerated with every change. `--size full` writes those of the full size into `full`."
         }
         Size::Full => "These are the results of the full size, of one run on one machine.",
     };
@@ -123,7 +123,7 @@ fn index_page(outcomes: &[Outcome], options: &Options) -> String {
         "# Results\n\nWritten by `cargo run --release --bin reproduce{}`; nothing here is written by hand. Seeded with {}: repeatable, and not private.\n\n{size}\n\n{}\n{links}\n\
          In each folder `rows.csv` has a row for every case: parameters, seed, first stream, quantiles, checks with their reasons, and what went wrong if anything did; \
          `table.md` is for reading; `*.svg` are the plots. The same seed gives the same bytes of these on any number of threads.\n\
-         What belongs to one machine or one run differs, and is kept of the full size alone: `report.html` (everything on one page, without a network), `machine.txt`, \
+         What belongs to one machine or one run differs, and is not kept of the quick size: `report.html` (everything on one page, without a network), `machine.txt`, \
          `manifest.json` (with the source revision) and `timings*`. From `progress.csv`, which is never kept, `--resume` goes on.\n",
         options.size.flag(),
         options.seed,

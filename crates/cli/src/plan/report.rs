@@ -107,7 +107,7 @@ struct Object<'a> {
 impl Report {
     pub fn of(request: &Request) -> Result<Self, Failure> {
         let comparison = Comparison::of(&request.question).map_err(|error| request::refusal(&error))?;
-        let best = comparison.ranked().into_iter().filter(|row| row.within.is_some()).take(2);
+        let best = comparison.ranked().into_iter().filter(|row| row.within.is_some() && comparison.holds(row)).take(2);
         let searches = request.wanted.map_or(Vec::new(), |wanted| {
             best.map(|row| Search::of(&request.question, row.mechanism, wanted)).collect()
         });
