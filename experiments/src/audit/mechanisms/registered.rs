@@ -3,7 +3,7 @@
 use tamis::noise::{Beta, Neighbours, Queries};
 use tamis::plan::{Asking, Planned, QueryRelease, Question, Records, mechanisms};
 use tamis::queries::Fingerprint;
-use tamis_harness::audit::Subject;
+use tamis_harness::audit::{Number, Subject};
 
 use super::{Audited, DELTA, budget, claim, list, or_refused, table};
 
@@ -54,5 +54,10 @@ pub fn subject(mechanism: &'static dyn QueryRelease) -> Subject {
     Subject::new(name, pair, claim(&planned.cost), data, move |data, rng, seen| {
         let answers = or_refused(planned.answers(data, &lists, rng), seen);
         answers.into_iter().flatten().for_each(|answer| seen.real(answer));
+    })
+    // Of noise on each answer no event tells more, and nobody finds it who does not know it.
+    .event("both lists that name it reach six", |seen| {
+        let reaches = |place: usize| matches!(seen.numbers().get(place), Some(Number::Real(answer)) if *answer >= 6.0);
+        reaches(0) && reaches(2)
     })
 }
