@@ -355,7 +355,13 @@ fn map_is_right(table: &Table, is_meant: impl Fn(Source) -> bool) -> Finding {
 /// Over each size of distinct keys: typical errors of what releases once, and bounds of all.
 fn plots(experiment: Experiment<Case>) -> Experiment<Case> {
     let of = |stem, over, y_label, kind| {
+        let x_label = match over {
+            "n" => "n (records)",
+            "m" => "m (keys of a list)",
+            _ => "k (lists)",
+        };
         Plot::new(stem, over, y_label)
+            .x_label(x_label)
             .only("part", "cells")
             .only("over", over)
             .only("data", "distinct")

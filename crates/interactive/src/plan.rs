@@ -398,7 +398,10 @@ impl Plan {
             // Positive numbers below 2^21.
             let around = [best.0 as f64 / ratio, best.0 as f64 * ratio].map(|updates| updates.round() as u64);
             for updates in around {
-                let plan = if updates == best.0 { continue } else { candidate(updates) };
+                if updates == best.0 {
+                    continue;
+                }
+                let plan = candidate(updates);
                 if error(&plan) < error(&best.1) {
                     best = (updates, plan);
                 }

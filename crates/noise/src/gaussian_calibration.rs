@@ -81,8 +81,7 @@ pub fn add_remove(coordinates: NonZeroU32, budget: &Budget) -> Result<Variance, 
     // The sum of narrow noise is on few integers: δ goes up and down with σ², and a curve through it leads nowhere. From a variance of 3 on that is
     // e^(−2π²·3), and no more to be seen in a float.
     if f64::from(coordinates.get()) * enough < 6.0 {
-        let least = least_accepted(LEAST_VARIANCE, enough, |variance| delta_of(variance) <= delta);
-        return Ok(Variance::from_rational(least)?);
+        return Ok(Variance::from_rational(least_accepted(LEAST_VARIANCE, enough, within))?);
     }
     let mut too_small = enough / 2.0;
     while too_small > LEAST_VARIANCE && within(too_small) {

@@ -264,6 +264,6 @@ fn guessed_threshold(budget: &Budget, rows_per_unit: u32, scale: &Scale) -> i64 
     // P(Z ≥ z) = e^(−z/t)/(1 + e^(−1/t)).
     let reach = |probability: f64| -scale * (probability * (1.0 + (-scale.recip()).exp())).ln();
     let guess = (reach(delta / rows) + 1.0).max(reach(together) + rows);
-    // Where floats have no such δ, nothing is guessed.
+    // Where floats have no such δ, nothing is guessed. A cast saturates, and what it gives is tested exactly.
     if guess.is_finite() { guess.ceil() as i64 } else { 0 }
 }

@@ -65,6 +65,7 @@ fn interpolate(mut accepted: u64, mut refused: u64, limit: f64, measure: impl Fn
         let share = at_accepted / (at_accepted - at_refused);
         // Where nothing can be guessed, or guesses come from one side only, it is halved.
         let guessable = 0.0 < share && share < 1.0 && i32::abs(streak) < 4;
+        // A cast saturates, and only guesses.
         let step = if guessable { ((share * width as f64) as u64).clamp(1, width - 1) } else { width / 2 };
         let next = if accepted < refused { accepted + step } else { accepted - step };
         let measured = measure(number(next));

@@ -38,7 +38,7 @@
 //!   other, as far as it has so many. Keys are taken to have `key_multiplicity` records each; where `distinct_keys` says how many there
 //!   are, as many as a power law through n, their number and ‖x‖² gives them. Of a hypothesis that learns: its error before it has learned
 //!   anything, where lists are too short to be corrected, so that it stays; where they are longer, none, since only a worst case is known,
-//!   and errors in practice are well below it. None of MWEM and small databases, for the same reason.
+//!   and errors in practice are below it: at worst four fifths of it, in `smw_accuracy`. None of MWEM and small databases, for the same reason.
 //! - [within](Row::within): what all k answers keep at once but for a probability β. [`Basis`] says whether that is a theorem, a theorem
 //!   until corrections are used up, or a prediction.
 //! - [effort](Row::effort): time and memory, to an order of magnitude, by the [figures below](#effort).
