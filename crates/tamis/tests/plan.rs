@@ -187,8 +187,8 @@ fn what_cannot_be_had_says_why() {
     // What weights may have to learn.
     let adaptive = Question {
         asking: Asking::Adaptively,
-        largest_count: 1_000_000,
-        ..distinct(1_000_000, 10_000_000, 100_000_000)
+        key_multiplicity: 1_000_000.0,
+        ..question(1_000_000, 10_000_000, 100_000_000)
     };
     for (memory, winner) in [(1 << 44, "sparse-mw"), (1 << 30, "guarded-release")] {
         let comparison = Comparison::of(&Question { memory, ..adaptive.clone() }).unwrap();
@@ -222,7 +222,7 @@ fn questions_that_make_no_sense() {
     assert!(size(Question { universe: Some(0), ..sound.clone() }));
     assert!(size(Question { memory: 0, ..sound.clone() }));
     // Lists of all keys that are too short for the records, or for their keys; and two that are not.
-    let listed = |largest_count, distinct_keys, universe| {
+    let listed = |largest_count, distinct_keys: Option<u64>, universe| {
         let multiplicity = if distinct_keys.is_some() { 2.0 } else { 1.0 };
         Question {
             largest_count,
@@ -273,7 +273,7 @@ fn what_has_learned_nothing_does_not_look_good() {
         (row.verdict, row.typical)
     };
     assert_eq!(typical(&distinct(1_000_000, 1, 1_000_000)), (Verdict::Vacuous, None));
-    let (verdict, typical) = typical(&distinct(1_000_000, 100_000, 1_000_000));
+    let (verdict, typical) = typical(&question(1_000_000, 1_000, 1_000_000));
     assert!(verdict == Verdict::Applicable && typical.is_some());
 }
 

@@ -92,7 +92,8 @@ fn a_picture_has_every_curve() {
     let output = run(&[&EMAILS[..], &["--quiet", "--adaptive", &plot]].concat());
     assert_eq!(output.status.code(), Some(0));
     let svg = fs::read_to_string(&file).unwrap();
-    for label in ["1e6 adaptive queries of up to 10000 keys", "not for questions that depend on answers", ">\n10⁵\n<"]
+    for label in
+        ["1000000 adaptive queries of up to 10000 keys", "not for questions that depend on answers", ">\n10⁵\n<"]
     {
         assert!(svg.contains(label), "{label:?} is missing: {svg}");
     }

@@ -102,13 +102,11 @@ impl Question {
         edge(1_203, 0, accept).map(|records| records as u64)
     }
 
-    /// The least number of keys of a query for which something holds that holds for so many, too.
+    /// The least number of keys of a query, up to so many, for which something holds.
     pub(super) fn least_support(&self, most: f64, holds: impl Fn(&Self) -> bool) -> Option<u64> {
         let with = |support: f64| Self { support: support as u64, ..self.clone() };
         let sure = (100.0 * most.log10()).ceil() as i32;
-        let holds_for_most = holds(&with(number(sure)));
-        let accept = |support: f64| holds(&with(support));
-        if holds_for_most { edge(sure, 0, accept).map(|support| support as u64) } else { None }
+        edge(sure, 0, |support| holds(&with(support))).map(|support| support as u64)
     }
 
     /// The least number of queries for which something holds.
