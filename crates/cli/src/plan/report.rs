@@ -296,6 +296,9 @@ impl Report {
             return writeln!(f, "command   none answers this: it takes the library");
         };
         let about = row.mechanism.about();
+        if self.comparison.runner_up().is_some_and(|next| next.mechanism.about() == about) {
+            return writeln!(f, "command   the next, by `{}`", about.found_at);
+        }
         writeln!(f, "command   the best that is one: {}, by `{}`: {}", about.title, about.found_at, summary(row))
     }
 

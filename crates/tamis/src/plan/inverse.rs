@@ -133,8 +133,16 @@ impl Question {
     }
 }
 
-/// Which ε, n or m would make a mechanism say something.
+/// Which ε, n or m would make a mechanism say something, in the memory that there is or, if none would, in more.
 pub(super) fn remedy(mechanism: &dyn QueryRelease, question: &Question) -> String {
+    let in_more = || {
+        let roomy = Question { memory: u64::MAX, ..question.clone() };
+        speaking(mechanism, &roomy).map(|found| format!("{found}, with more memory"))
+    };
+    speaking(mechanism, question).or_else(in_more).unwrap_or_else(|| "at no epsilon up to 100".to_owned())
+}
+
+fn speaking(mechanism: &dyn QueryRelease, question: &Question) -> Option<String> {
     let speaks = |question: &Question| question.is_told_by(mechanism);
     // Of long queries the largest answer grows with the records, of short ones with their keys; no bound falls with either.
     let size = || {
@@ -153,9 +161,8 @@ pub(super) fn remedy(mechanism: &dyn QueryRelease, question: &Question) -> Strin
         epsilon.map(|epsilon| format!("at epsilon = {epsilon}"))
     };
     match rayon::join(epsilon, size) {
-        (Some(epsilon), Some(size)) => format!("{epsilon}, or {size}"),
-        (Some(one), None) | (None, Some(one)) => one,
-        (None, None) => "at no epsilon up to 100".to_owned(),
+        (Some(epsilon), Some(size)) => Some(format!("{epsilon}, or {size}")),
+        (one, other) => one.or(other),
     }
 }
 
