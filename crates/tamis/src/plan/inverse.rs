@@ -133,13 +133,14 @@ impl Question {
     }
 }
 
-/// Which ε, n or m would make a mechanism say something, in the memory that there is or, if none would, in more.
-pub(super) fn remedy(mechanism: &dyn QueryRelease, question: &Question) -> String {
+/// Which ε, n or m would make a mechanism say something, in the memory that there is or, if none would, in more; none if
+/// none is found.
+pub(super) fn remedy(mechanism: &dyn QueryRelease, question: &Question) -> Option<String> {
     let in_more = || {
         let roomy = Question { memory: u64::MAX, ..question.clone() };
         speaking(mechanism, &roomy).map(|found| format!("{found}, with more memory"))
     };
-    speaking(mechanism, question).or_else(in_more).unwrap_or_else(|| "at no epsilon up to 100".to_owned())
+    speaking(mechanism, question).or_else(in_more)
 }
 
 fn speaking(mechanism: &dyn QueryRelease, question: &Question) -> Option<String> {

@@ -290,12 +290,11 @@ impl Row {
                 cost: None,
                 effort: None,
                 reason: Some(reason),
-                remedy: Some(remedy.unwrap_or_else(|| {
-                    format!(
-                        "other sizes or another privacy: it says something {}",
-                        inverse::remedy(mechanism, question)
-                    )
-                })),
+                remedy: remedy.or_else(|| {
+                    let found = inverse::remedy(mechanism, question);
+                    let found = found.map_or(String::new(), |found| format!(": it says something {found}"));
+                    Some(format!("other sizes or another privacy{found}"))
+                }),
             },
         }
     }
@@ -312,7 +311,10 @@ impl Row {
             cost: Some(planned.cost),
             effort: Some(planned.effort),
             reason,
-            remedy: vacuous.then(|| inverse::remedy(mechanism, question)),
+            remedy: vacuous.then(|| {
+                let found = inverse::remedy(mechanism, question);
+                found.unwrap_or_else(|| "at no epsilon up to 100".to_owned())
+            }),
         }
     }
 
