@@ -17,10 +17,21 @@ pub fn parameter<T: std::str::FromStr<Err: Display>>(flag: &str, text: &str, hel
 
 /// A whole number, `1000000` or `1e6`.
 pub fn whole(flag: &str, text: &str, help: &str) -> Result<u64, Failure> {
-    decimal(text)
-        .filter(Rational::is_int)
-        .and_then(|number| u64::try_from(number.trunc()).ok())
-        .ok_or_else(|| wrong(flag, format_args!("it must be a whole number of at least 1, got {text}"), help))
+    let number = decimal(text).filter(Rational::is_int);
+    let is_beyond = number.as_ref().is_some_and(|number| *number > Rational::from(u64::MAX));
+    number.and_then(|number| u64::try_from(number.trunc()).ok()).ok_or_else(|| {
+        let range = if is_beyond { format!("at most {}", u64::MAX) } else { "at least 1".to_owned() };
+        wrong(flag, format_args!("it must be a whole number of {range}, got {text}"), help)
+    })
+}
+
+/// The same from 1 to the largest that there may be.
+pub fn whole_up_to(flag: &str, text: &str, most: u64, help: &str) -> Result<u64, Failure> {
+    let number = decimal(text).filter(Rational::is_int).and_then(|number| u64::try_from(number.trunc()).ok());
+    number.filter(|number| (1..=most).contains(number)).ok_or_else(|| {
+        let range = if most == 1 { "1".to_owned() } else { format!("a whole number from 1 to {most}") };
+        wrong(flag, format_args!("it must be {range}, got {text}"), help)
+    })
 }
 
 /// A number, exactly.

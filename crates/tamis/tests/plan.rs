@@ -1,7 +1,7 @@
 //! What the planner must say.
 
 use tamis::noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries};
-use tamis::plan::mechanisms::{self, DenseProjection, GaussianPerQuery, Projection, SparseWeights};
+use tamis::plan::mechanisms::{self, DenseProjection, GaussianPerQuery, LaplacePerQuery, Projection, SparseWeights};
 use tamis::plan::{Asking, Basis, Comparison, QueryRelease, Question, QuestionError, Row, Verdict, Wanted};
 
 /// Nothing is known of the keys' counts.
@@ -55,7 +55,8 @@ fn the_bound_of_sparse_weights_is_beaten_at_ordinary_sizes() {
 #[test]
 fn sparse_weights_have_the_least_lasting_bound_beyond_ten_n() {
     let adaptive = |support, queries| {
-        Comparison::of(&Question { asking: Asking::Adaptively, ..question(1_000_000, support, queries) }).unwrap()
+        let (asking, memory) = (Asking::Adaptively, 1 << 44);
+        Comparison::of(&Question { asking, memory, ..question(1_000_000, support, queries) }).unwrap()
     };
     let lasting = |comparison: &Comparison| name(comparison.lasting().unwrap());
     let large = adaptive(15_000_000, 20_000_000);
@@ -70,6 +71,9 @@ fn sparse_weights_have_the_least_lasting_bound_beyond_ten_n() {
     let crossing = ordinary.sparse_weights_from().unwrap();
     assert!((5_000_000..15_000_000).contains(&crossing.queries), "{crossing:?}");
     assert!((2_000_000..15_000_000).contains(&crossing.support), "{crossing:?}");
+    // How much memory there is decides what is to be had, not what bounds are.
+    let little = Question { memory: 1 << 20, ..ordinary.question().clone() };
+    assert_eq!(Comparison::of(&little).unwrap().sparse_weights_from(), Some(crossing));
 }
 
 #[test]
@@ -89,7 +93,7 @@ fn heavy_keys_are_for_a_histogram_or_apart() {
     let typical = |mechanism| comparison.row(mechanism).unwrap().typical.unwrap();
     assert!(10.0 * typical("projection-heavy") < typical("projection"));
     // The universe being listed, no key needs to be frequent.
-    let listed = Question { universe: Some(100_000), ..distinct(1_000_000, 10_000, 1_000_000) };
+    let listed = Question { universe: Some(2_000_000), ..distinct(1_000_000, 10_000, 1_000_000) };
     assert_eq!(winner(&listed), "laplace-histogram");
 }
 
@@ -180,6 +184,28 @@ fn what_cannot_be_had_says_why() {
     let huge = Question { universe: Some(u64::MAX), ..pure.clone() };
     let row = Comparison::of(&huge).unwrap().row("dense-mw").unwrap().clone();
     assert!(row.reason.unwrap().contains("memory"));
+    // What weights may have to learn.
+    let adaptive = Question {
+        asking: Asking::Adaptively,
+        key_multiplicity: 1_000_000.0,
+        ..question(1_000_000, 10_000_000, 100_000_000)
+    };
+    for (memory, winner) in [(1 << 44, "sparse-mw"), (1 << 30, "guarded-release")] {
+        let comparison = Comparison::of(&Question { memory, ..adaptive.clone() }).unwrap();
+        assert_eq!(comparison.winner().map(name), Some(winner));
+        let row = comparison.row("sparse-mw").unwrap();
+        assert_eq!(row.effort.is_some(), memory == 1 << 44);
+        assert_eq!(Question { memory, ..adaptive.clone() }.within(&SparseWeights), row.within);
+    }
+    // No noise is so large. What would do is said, and it does.
+    let tiny = Question { budget: Budget::pure(Epsilon::new(1e-12).unwrap()), ..distinct(1_000, 1_000, 1_000) };
+    let row = Comparison::of(&tiny).unwrap().row("laplace-per-query").unwrap().clone();
+    assert_eq!(row.verdict, Verdict::NotApplicable);
+    let remedy = row.remedy.unwrap();
+    let (_, epsilon) = remedy.split_once("it says something at epsilon = ").unwrap();
+    let epsilon = epsilon.split(',').next().and_then(|epsilon| epsilon.parse().ok()).unwrap();
+    let enough = Question { budget: Budget::pure(Epsilon::new(epsilon).unwrap()), ..tiny };
+    assert!(enough.within(&LaplacePerQuery).unwrap() < 1_000.0);
     let every = |row: &&Row| row.reason.is_some() == (row.verdict != Verdict::Applicable);
     assert!(comparison.ranked().iter().all(every));
 }
@@ -194,10 +220,75 @@ fn questions_that_make_no_sense() {
     assert!(size(Question { rows_per_unit: 0, ..sound.clone() }));
     assert!(size(Question { largest_count: 1_001, ..sound.clone() }));
     assert!(size(Question { universe: Some(0), ..sound.clone() }));
+    assert!(size(Question { memory: 0, ..sound.clone() }));
+    // Lists of all keys that are too short for the records, or for their keys; and two that are not.
+    let listed = |largest_count, distinct_keys: Option<u64>, universe| {
+        let multiplicity = if distinct_keys.is_some() { 2.0 } else { 1.0 };
+        Question {
+            largest_count,
+            key_multiplicity: multiplicity,
+            distinct_keys,
+            universe: Some(universe),
+            ..sound.clone()
+        }
+    };
+    for (question, least) in
+        [(listed(1, None, 999), 1_000), (listed(3, None, 333), 334), (listed(3, Some(600), 599), 600)]
+    {
+        let given = question.universe.unwrap();
+        assert_eq!(error(question.clone()), QuestionError::Universe { given, least });
+        assert_eq!(Question { universe: Some(least), ..question }.check(), Ok(()));
+    }
+    let single = Question { records: 1, largest_count: 2, ..sound.clone() };
+    assert_eq!(error(single).to_string(), "the number of records of the largest key must be 1, got 2");
     for key_multiplicity in [0.5, 1_001.0, f64::NAN] {
         let error = error(Question { key_multiplicity, ..sound.clone() });
         assert!(matches!(error, QuestionError::KeyMultiplicity { .. }), "{error}");
     }
+}
+
+/// An error that no answer is beyond is kept by nothing in particular, and no bound is vacuous that a search gives.
+#[test]
+fn searches_find_what_says_something() {
+    let short = distinct(1_000_000, 1, 1_000_000);
+    assert!(Wanted::Records(1.0).is_kept_by_anything(&short) && !Wanted::Records(0.5).is_kept_by_anything(&short));
+    assert!(Wanted::Share(1e-6).is_kept_by_anything(&short) && !Wanted::Share(1e-7).is_kept_by_anything(&short));
+    let wanted = Wanted::Records(5.0);
+    assert_eq!(short.least_epsilon(&Projection, wanted), None);
+    // Of lists of up to five keys all are within five records, whatever is answered.
+    let question = distinct(1_000_000, 1_000, 1);
+    assert!(Question { support: 5, ..question.clone() }.within(&LaplacePerQuery).unwrap() < 5.0);
+    let found = question.largest_support(&LaplacePerQuery, wanted).unwrap();
+    assert!(Question { support: found, ..question }.largest_answer() > 5.0);
+    let many = distinct(1_000_000, 1_000, 1_000_000);
+    let kept = |support| Question { support, ..many.clone() }.within(&Projection).unwrap() <= 30.0;
+    assert!(kept(1) && !kept(1_000) && many.largest_support(&Projection, Wanted::Records(30.0)).is_none());
+}
+
+/// A guess without data is no typical error beside a bound that says nothing.
+#[test]
+fn what_has_learned_nothing_does_not_look_good() {
+    let typical = |question: &Question| {
+        let row = Comparison::of(question).unwrap().row("sparse-mw").unwrap().clone();
+        (row.verdict, row.typical)
+    };
+    assert_eq!(typical(&distinct(1_000_000, 1, 1_000_000)), (Verdict::Vacuous, None));
+    let (verdict, typical) = typical(&question(1_000_000, 1_000, 1_000_000));
+    assert!(verdict == Verdict::Applicable && typical.is_some());
+}
+
+/// A crossing is of bounds that say something.
+#[test]
+fn sparse_weights_are_named_where_their_bound_says_something() {
+    let question = Question { asking: Asking::Adaptively, ..question(1_000, 10, 1_000) };
+    let speaks = |queries, support| {
+        let question =
+            Question { queries: Queries::new(queries).unwrap(), support, memory: u64::MAX, ..question.clone() };
+        question.within(&SparseWeights).unwrap() < question.largest_answer()
+    };
+    let crossing = Comparison::of(&question).unwrap().sparse_weights_from();
+    assert!(crossing.is_none_or(|crossing| speaks(crossing.queries, crossing.support)), "{crossing:?}");
+    assert!(!speaks(1_000_000, 10_000_000));
 }
 
 /// A release of little noise has conservative intervals, so at ε = 100 this one is vacuous again.
@@ -223,6 +314,7 @@ fn bounds_go_one_way_but_for_known_steps() {
         largest_count: 1_000,
         key_multiplicity: 10.0,
         universe: Some(1_000),
+        memory: u64::MAX,
         ..question(1_000_000, 1_000, 10_000)
     };
     let with_epsilon = |epsilon: f64| {
@@ -231,7 +323,9 @@ fn bounds_go_one_way_but_for_known_steps() {
     };
     let with_support = |support: f64| Question { support: support as u64, ..question.clone() };
     let with_queries = |queries: f64| Question { queries: Queries::new(queries as u64).unwrap(), ..question.clone() };
-    let with_records = |records: f64| question.with_records(records as u64);
+    // So many records find room in the universe whatever their number.
+    let crowded = Question { largest_count: question.records, ..question.clone() };
+    let with_records = |records: f64| crowded.with_records(records as u64);
     let powers = |least: f64, most: f64| (0..8).map(move |i| least * (most / least).powf(f64::from(i) / 7.0));
     for &mechanism in mechanisms::ALL {
         // Of an eighth: where a power of two does not fit.

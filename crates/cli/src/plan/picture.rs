@@ -1,15 +1,21 @@
 //! The bound of every mechanism against the number of records.
 
+use super::report::number;
+use crate::arguments::wrong;
 use crate::failure::Failure;
+use crate::folder;
+use crate::output::percentage;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use rayon::prelude::*;
 use std::path::Path;
-use tamis::plan::{Question, mechanisms};
+use tamis::plan::{Asking, Basis, Question, mechanisms};
 
 const SIZE: (u32, u32) = (1000, 600);
 /// For the names.
 const LEGEND: i32 = 290;
+/// From one name to the next.
+const LEADING: i32 = 22;
 /// Okabe & Ito's palette, told apart by colour-blind readers; dashes and marks tell curves apart without it.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
@@ -21,12 +27,57 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 const GREY: RGBColor = RGBColor(120, 120, 120);
+/// Of a curve that does not hold.
+const FAINT: f64 = 0.35;
+
+/// What bounds rest on, or why they do not hold, in the order in which they are named.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Proven,
+    UntilCorrected,
+    Predicted,
+    NotAdaptive,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Proven, Self::UntilCorrected, Self::Predicted, Self::NotAdaptive];
+
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Proven => "proven",
+            Self::UntilCorrected => "proven while corrections last",
+            Self::Predicted => "predicted, not proven",
+            Self::NotAdaptive => "not for questions that depend on answers",
+        }
+    }
+}
 
 /// A mechanism's bounds.
 struct Curve {
+    /// The place among all mechanisms: it looks the same in every picture.
+    place: usize,
     title: &'static str,
+    kind: Kind,
     /// Records, and what all answers are within.
     points: Vec<(f64, f64)>,
+}
+
+/// Whether a picture can be there, before it is drawn.
+pub fn check(path: &Path) -> Result<(), Failure> {
+    const HELP: &str = "give a file in a folder that is there, for example --plot plan.svg";
+    let is_svg = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
+    let folder = folder::of(path);
+    if !is_svg {
+        let fault = format_args!("pictures are SVG, and {} does not end in .svg", path.display());
+        return Err(wrong("plot", fault, HELP));
+    }
+    if path.is_dir() {
+        return Err(wrong("plot", format_args!("{} is a folder", path.display()), HELP));
+    }
+    if !folder.is_dir() {
+        return Err(wrong("plot", format_args!("there is no folder {}", folder.display()), HELP));
+    }
+    Ok(())
 }
 
 /// Draws and writes the SVG.
@@ -35,25 +86,33 @@ pub fn write(question: &Question, path: &Path) -> Result<(), Failure> {
     std::fs::write(path, svg).map_err(|error| {
         Failure::machine(
             format_args!("cannot write {}: {error}", path.display()),
-            "give a file in a folder that is there",
+            "give a file that can be written, or look for a full disk",
         )
     })
 }
 
 fn draw(question: &Question) -> String {
-    let records = sizes(question.records);
+    let records = sizes(question);
     let limit: Vec<(f64, f64)> =
         records.iter().map(|&records| (records as f64, question.with_records(records).largest_answer())).collect();
     // What is far beyond the vacuous is cut off.
     let highest = 100.0 * limit.iter().map(|point| point.1).fold(1.0, f64::max);
     let curves: Vec<Curve> = mechanisms::ALL
-        .into_par_iter()
-        .map(|&mechanism| {
+        .par_iter()
+        .enumerate()
+        .map(|(place, &mechanism)| {
+            let about = mechanism.about();
+            let kind = match (question.asking, about.basis) {
+                (Asking::Adaptively, _) if !about.is_adaptive => Kind::NotAdaptive,
+                (_, Basis::Theorem) => Kind::Proven,
+                (_, Basis::UntilCorrected) => Kind::UntilCorrected,
+                (_, Basis::Prediction) => Kind::Predicted,
+            };
             let point = |&records: &u64| {
                 let within = question.with_records(records).within(mechanism)?;
                 (within <= highest).then_some((records as f64, within.max(1e-3)))
             };
-            Curve { title: mechanism.about().title, points: records.iter().filter_map(point).collect() }
+            Curve { place, title: about.title, kind, points: records.iter().filter_map(point).collect() }
         })
         .filter(|curve| !curve.points.is_empty())
         .collect();
@@ -65,11 +124,11 @@ fn draw(question: &Question) -> String {
     svg
 }
 
-/// Two a decade, a hundred times fewer to a hundred times more.
-fn sizes(records: u64) -> Vec<u64> {
-    let size = |half: i32| (records as f64 * 10f64.powf(f64::from(half) / 2.0)).round();
-    let within = |size: &f64| (1.0..=Question::MAX_RECORDS as f64).contains(size);
-    let mut sizes: Vec<u64> = (-4..=4).map(size).filter(within).map(|size| size as u64).collect();
+/// Two a decade, a hundred times fewer to a hundred times more, as far as keys may have so many.
+fn sizes(question: &Question) -> Vec<u64> {
+    let size = |half: i32| (question.records as f64 * 10f64.powf(f64::from(half) / 2.0)).round() as u64;
+    let makes_sense = |&size: &u64| question.with_records(size).check().is_ok();
+    let mut sizes: Vec<u64> = (-4..=4).map(size).filter(makes_sense).collect();
     sizes.dedup();
     sizes
 }
@@ -87,52 +146,89 @@ fn draw_curves(question: &Question, curves: &[Curve], limit: &[(f64, f64)], root
     let x = range(&mut limit.iter().map(|point| point.0));
     let all = || curves.iter().flat_map(|curve| &curve.points).chain(limit);
     let y = range(&mut all().map(|point| point.1));
-    let title = format!("{} queries of up to {} keys, {}", question.queries.get(), question.support, question.budget);
+    let how = match question.asking {
+        Asking::Beforehand => "",
+        Asking::Adaptively => "adaptive ",
+    };
+    let (queries, support) = (number(question.queries.to_f64()), number(question.support as f64));
+    let title = format!("{queries} {how}queries of up to {support} keys, {}", question.budget);
     let mut chart = ChartBuilder::on(&plot)
         .caption(title, ("sans-serif", 17))
         .margin(12)
         .x_label_area_size(44)
         .y_label_area_size(72)
         .build_cartesian_2d(x.log_scale(), y.log_scale())?;
-    let power = |value: &f64| if (1.0..1e5).contains(value) { format!("{value}") } else { format!("{value:e}") };
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .bold_line_style(BLACK.mix(0.12))
-        .x_desc("records")
-        .y_desc(format!("all answers within, in records (but for {})", question.beta.get()))
-        .x_label_formatter(&power)
-        .y_label_formatter(&power)
+        .x_desc("number of records")
+        .y_desc(format!("all answers within (records), with probability {}", percentage(1.0 - question.beta.get())))
+        .x_label_formatter(&tick)
+        .y_label_formatter(&tick)
         .axis_desc_style(("sans-serif", 15))
         .label_style(("sans-serif", 13))
         .draw()?;
     chart.plotting_area().draw(&PathElement::new(limit.to_vec(), GREY.stroke_width(5)))?;
-    legend.draw(&PathElement::new(vec![(4, 40), (40, 40)], GREY.stroke_width(5)))?;
-    legend.draw(&Text::new("largest answer: vacuous above", (48, 34), ("sans-serif", 13)))?;
-    for (row, curve) in curves.iter().enumerate() {
-        let height = 64 + 22 * row as i32;
-        draw_curve(row, chart.plotting_area(), &curve.points)?;
-        draw_curve(row, &legend, &[(4, height), (22, height), (40, height)])?;
-        legend.draw(&Text::new(curve.title, (48, height - 6), ("sans-serif", 13)))?;
-    }
+    curves.iter().try_for_each(|curve| draw_curve(curve, chart.plotting_area(), &curve.points))?;
+    draw_legend(curves, &legend)?;
     root.present()
 }
 
-/// A line and marks, of which no two curves have the same pair.
+/// Names, those of a kind together.
+fn draw_legend(curves: &[Curve], legend: &Area<'_>) -> Drawn {
+    legend.draw(&PathElement::new(vec![(4, 40), (40, 40)], GREY.stroke_width(5)))?;
+    legend.draw(&Text::new("largest answer: vacuous above", (48, 34), ("sans-serif", 13)))?;
+    let mut height = 64;
+    for kind in Kind::ALL {
+        let of_kind: Vec<&Curve> = curves.iter().filter(|curve| curve.kind == kind).collect();
+        if of_kind.is_empty() {
+            continue;
+        }
+        legend.draw(&Text::new(
+            kind.heading(),
+            (4, height - 6),
+            ("sans-serif", 13).into_font().style(FontStyle::Bold),
+        ))?;
+        height += LEADING;
+        for curve in of_kind {
+            draw_curve(curve, legend, &[(4, height), (22, height), (40, height)])?;
+            legend.draw(&Text::new(curve.title, (48, height - 6), ("sans-serif", 13)))?;
+            height += LEADING;
+        }
+    }
+    Ok(())
+}
+
+/// A power of ten as one where it is large.
+fn tick(value: &f64) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let power = value.log10().round();
+    if power < 4.0 || (value / 10f64.powf(power) - 1.0).abs() > 1e-9 {
+        return number(*value);
+    }
+    let digits = format!("{power:.0}");
+    let raised: String = digits.chars().filter_map(|digit| DIGITS.get(digit.to_digit(10)? as usize)).collect();
+    format!("10{raised}")
+}
+
+/// A line and marks, of which no two curves have the same pair, faint if it does not hold.
 fn draw_curve<C: CoordTranslate<From: Copy + 'static>>(
-    number: usize,
+    curve: &Curve,
     area: &DrawingArea<SVGBackend<'_>, C>,
     points: &[C::From],
 ) -> Drawn {
-    let colour = COLOURS[number % COLOURS.len()];
+    let place = curve.place;
+    let strength = if curve.kind == Kind::NotAdaptive { FAINT } else { 1.0 };
+    let colour = COLOURS[place % COLOURS.len()].mix(strength);
     let stroke = colour.stroke_width(2);
-    match number / 4 % 4 {
+    match place / 4 % 4 {
         0 => area.draw(&PathElement::new(points, stroke))?,
         1 => area.draw(&DashedPathElement::new(points.iter().copied(), 9, 5, stroke))?,
         2 => area.draw(&DashedPathElement::new(points.iter().copied(), 3, 4, stroke))?,
         _ => area.draw(&DashedPathElement::new(points.iter().copied(), 16, 3, stroke))?,
     }
-    points.iter().try_for_each(|point| match number % 4 {
+    points.iter().try_for_each(|point| match place % 4 {
         0 => area.draw(&Circle::new(*point, 4, colour.filled())),
         1 => area.draw(&TriangleMarker::new(*point, 6, colour.filled())),
         2 => area.draw(&Cross::new(*point, 5, stroke)),

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::{Format, csv, line, percentage, plural, write};
 use serde::Serialize;
 use std::fmt;
-use tamis::plan::{Asking, Basis, Comparison, Crossing, QueryRelease, Question, Row, Verdict, Wanted};
+use tamis::plan::{Asking, Basis, Comparison, Crossing, Question, Row, Verdict, Wanted};
 
 /// Version of the JSON object.
 const SCHEMA: &str = "tamis.plan/1";
@@ -15,6 +15,8 @@ pub struct Report {
     comparison: Comparison,
     assumed: Option<&'static str>,
     crossing: Option<Crossing>,
+    /// An error that any answer keeps, in records.
+    kept_by_anything: Option<f64>,
     searches: Vec<Search>,
 }
 
@@ -31,10 +33,14 @@ struct Search {
     largest_queries: Option<u64>,
     #[serde(skip)]
     title: &'static str,
+    /// Whether the bound is, as stated.
+    #[serde(skip)]
+    is_vacuous: bool,
 }
 
 impl Search {
-    fn of(question: &Question, mechanism: &dyn QueryRelease, wanted: Wanted) -> Self {
+    fn of(question: &Question, row: &Row, wanted: Wanted) -> Self {
+        let mechanism = row.mechanism;
         let (error, share) = match wanted {
             Wanted::Records(error) => (error, false),
             Wanted::Share(error) => (error, true),
@@ -49,7 +55,46 @@ impl Search {
             largest_support: question.largest_support(mechanism, wanted),
             largest_queries: question.largest_queries(mechanism, wanted),
             title: mechanism.about().title,
+            is_vacuous: row.verdict == Verdict::Vacuous,
         }
+    }
+
+    /// Whether nothing was found.
+    fn is_in_vain(&self) -> bool {
+        let of_sizes = [self.least_records, self.largest_support, self.largest_queries];
+        self.least_epsilon.is_none() && of_sizes.iter().all(Option::is_none)
+    }
+}
+
+impl fmt::Display for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let error = if self.share {
+            format!("{} % of the records", significant(100.0 * self.error))
+        } else {
+            format!("{} records", number(self.error))
+        };
+        let vacuous = if self.is_vacuous { " (vacuous as stated)" } else { "" };
+        let who = format!("to keep all answers within {error}, all else being as stated, {}{vacuous}", self.title);
+        if self.is_in_vain() {
+            return writeln!(f, "\n{who} is not enough: with no epsilon, number of keys or of queries that was tried");
+        }
+        writeln!(f, "\n{who} needs or allows")?;
+        let whole = |size: Option<u64>| size.map(|size| number(size as f64));
+        let needs = |size: Option<String>, most: &str| {
+            size.map_or_else(|| format!("none up to {most} is enough"), |size| format!("at least {size}"))
+        };
+        let allows = |size: Option<String>| size.map_or("not even 1".to_owned(), |size| format!("at most {size}"));
+        if self.share {
+            writeln!(f, "  records   {}", needs(whole(self.least_records), &number(Question::MAX_RECORDS as f64)))?;
+        }
+        let epsilon = self.least_epsilon.map(|epsilon| epsilon.to_string());
+        writeln!(f, "  epsilon   {}", needs(epsilon, "100"))?;
+        let keys = whole(self.largest_support).map_or_else(
+            || "none, unless so few that any answer keeps it".to_owned(),
+            |keys| format!("at most {keys}"),
+        );
+        writeln!(f, "  keys      {keys}")?;
+        writeln!(f, "  queries   {}", allows(whole(self.largest_queries)))
     }
 }
 
@@ -96,11 +141,13 @@ struct Object<'a> {
     largest_answer: f64,
     assumed: Option<&'static str>,
     winner: Option<&'static str>,
+    best_command: Option<&'static str>,
     runner_up: Option<&'static str>,
     lasting: Option<&'static str>,
     sparse_mw_from_queries: Option<u64>,
     sparse_mw_from_support: Option<u64>,
     mechanisms: Vec<Line>,
+    any_answer_keeps_error: bool,
     searches: &'a [Search],
 }
 
@@ -108,12 +155,16 @@ impl Report {
     pub fn of(request: &Request) -> Result<Self, Failure> {
         let comparison = Comparison::of(&request.question).map_err(|error| request::refusal(&error))?;
         let best = comparison.ranked().into_iter().filter(|row| row.within.is_some() && comparison.holds(row)).take(2);
-        let searches = request.wanted.map_or(Vec::new(), |wanted| {
-            best.map(|row| Search::of(&request.question, row.mechanism, wanted)).collect()
-        });
+        let (idle, wanted) = match request.wanted {
+            Some(wanted) if wanted.is_kept_by_anything(&request.question) => (Some(wanted), None),
+            wanted => (None, wanted),
+        };
+        let searches =
+            wanted.map_or(Vec::new(), |wanted| best.map(|row| Search::of(&request.question, row, wanted)).collect());
+        let kept_by_anything = idle.map(|wanted| wanted.in_records(&request.question));
         let adaptive = request.question.asking == Asking::Adaptively;
         let crossing = if adaptive { comparison.sparse_weights_from() } else { None };
-        Ok(Self { crossing, assumed: request.assumed, searches, comparison })
+        Ok(Self { crossing, assumed: request.assumed, kept_by_anything, searches, comparison })
     }
 
     /// To standard output.
@@ -184,11 +235,13 @@ impl Report {
             largest_answer: question.largest_answer(),
             assumed: self.assumed,
             winner: comparison.winner().map(name),
+            best_command: comparison.best_command().map(name),
             runner_up: comparison.runner_up().map(name),
             lasting: comparison.lasting().map(name),
             sparse_mw_from_queries: self.crossing.map(|crossing| crossing.queries),
             sparse_mw_from_support: self.crossing.map(|crossing| crossing.support),
             mechanisms: self.lines(),
+            any_answer_keeps_error: self.kept_by_anything.is_some(),
             searches: &self.searches,
         }
     }
@@ -204,7 +257,8 @@ impl Report {
             return writeln!(f, "          what it would take is said with each below");
         };
         let (about, level) = (winner.mechanism.about(), percentage(1.0 - question.beta.get()));
-        writeln!(f, "best      {}, by `{}`", about.title, about.found_at)?;
+        let place = if about.is_command() { "by" } else { "in the library:" };
+        writeln!(f, "best      {}, {place} `{}`", about.title, about.found_at)?;
         writeln!(f, "          {}", about.strength)?;
         if let Some(typical) = winner.typical {
             writeln!(f, "          an answer is typically off by {}", self.error(typical))?;
@@ -223,6 +277,9 @@ impl Report {
         if let Some(next) = self.comparison.runner_up() {
             writeln!(f, "next      {}: {}", next.mechanism.about().title, summary(next))?;
         }
+        if !about.is_command() {
+            self.command(f)?;
+        }
         let lasting = self.comparison.lasting().filter(|lasting| lasting.mechanism.about() != about);
         match (question.asking, lasting) {
             (Asking::Adaptively, Some(lasting)) => {
@@ -231,6 +288,18 @@ impl Report {
             }
             _ => Ok(()),
         }
+    }
+
+    /// What is to be had without the library.
+    fn command(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(row) = self.comparison.best_command() else {
+            return writeln!(f, "command   none answers this: it takes the library");
+        };
+        let about = row.mechanism.about();
+        if self.comparison.runner_up().is_some_and(|next| next.mechanism.about() == about) {
+            return writeln!(f, "command   the next, by `{}`", about.found_at);
+        }
+        writeln!(f, "command   the best that is one: {}, by `{}`: {}", about.title, about.found_at, summary(row))
     }
 
     /// In records and as a share of them.
@@ -271,12 +340,7 @@ impl Report {
         for row in had {
             writeln!(f, "{}", table_row(row).trim_end())?;
         }
-        let unpredicted = if ranked.iter().any(|row| row.within.is_some() && row.typical.is_none()) {
-            " ?: not predicted, less than the bound in practice."
-        } else {
-            ""
-        };
-        writeln!(f, "proven*: while corrections from the data last.{unpredicted}")?;
+        legend(f, &ranked)?;
         let largest = number(self.comparison.question().largest_answer());
         for (at, row) in of(Verdict::Vacuous).enumerate() {
             if at == 0 {
@@ -295,35 +359,20 @@ impl Report {
             writeln!(
                 f,
                 "\nsparse multiplicative weights are for far more: theirs is the least proven bound for queries of {} keys or more,\n\
-                 from {} of such queries on. In practice they err less than their bound says.",
+                 from {} of such queries on, if there is memory for them. In practice they err less than their bound says.",
                 number(support as f64),
                 number(queries as f64)
             )?;
         }
-        for search in &self.searches {
-            let error = if search.share {
-                format!("{} % of the records", significant(100.0 * search.error))
-            } else {
-                format!("{} records", number(search.error))
-            };
+        if let Some(error) = self.kept_by_anything {
+            let largest = number(self.comparison.question().largest_answer());
+            let error = number(error);
             writeln!(
                 f,
-                "\nto keep all answers within {error}, all else being as stated, {} needs or allows",
-                search.title
+                "\nany answer keeps an error of {error} records: none is beyond {largest}. See what a smaller --error takes"
             )?;
-            let whole = |size: Option<u64>| size.map(|size| number(size as f64));
-            let epsilon = search.least_epsilon.map(|epsilon| epsilon.to_string());
-            let needs =
-                |size: Option<String>| size.map_or("more than was tried".to_owned(), |size| format!("at least {size}"));
-            let allows = |size: Option<String>| size.map_or("not even 1".to_owned(), |size| format!("at most {size}"));
-            if search.share {
-                writeln!(f, "  records   {}", needs(whole(search.least_records)))?;
-            }
-            writeln!(f, "  epsilon   {}", needs(epsilon))?;
-            writeln!(f, "  keys      {}", allows(whole(search.largest_support)))?;
-            writeln!(f, "  queries   {}", allows(whole(search.largest_queries)))?;
         }
-        Ok(())
+        self.searches.iter().try_for_each(|search| write!(f, "{search}"))
     }
 }
 
@@ -334,6 +383,19 @@ impl fmt::Display for Report {
         self.table(f)?;
         self.notes(f)
     }
+}
+
+/// What marks mean, as far as the table has them.
+fn legend(f: &mut fmt::Formatter<'_>, rows: &[&Row]) -> fmt::Result {
+    let is_corrected =
+        |row: &&Row| row.verdict == Verdict::Applicable && row.mechanism.about().basis == Basis::UntilCorrected;
+    let is_unpredicted = |row: &&Row| row.within.is_some() && row.typical.is_none();
+    let marks = [
+        (rows.iter().any(is_corrected), "proven*: while corrections from the data last."),
+        (rows.iter().any(is_unpredicted), "?: not predicted, less than the bound in practice."),
+    ];
+    let shown: Vec<&str> = marks.into_iter().filter_map(|(is_there, mark)| is_there.then_some(mark)).collect();
+    if shown.is_empty() { Ok(()) } else { writeln!(f, "{}", shown.join(" ")) }
 }
 
 /// Those that are missing, by what they are missing for.
@@ -378,7 +440,7 @@ fn table_row(row: &Row) -> String {
 }
 
 /// A size in three digits, and as a power of ten where it has many.
-fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     match value {
         _ if value >= 1e7 => {
             let text = format!("{value:.2e}");

@@ -1,7 +1,7 @@
 //! From arguments to a question. Nothing here reads data.
 
 use super::Arguments;
-use crate::arguments::{beta, budget, neighbours, number, queries, whole, wrong};
+use crate::arguments::{beta, budget, neighbours, number, queries, whole_up_to, wrong};
 use crate::failure::Failure;
 use tamis::plan::{Asking, Question, QuestionError, Wanted};
 
@@ -16,29 +16,46 @@ pub struct Request {
 
 impl Request {
     pub fn check(arguments: &Arguments) -> Result<Self, Failure> {
-        let records = whole("records", &arguments.records, "for example --records 1000000")?;
+        let records =
+            whole_up_to("records", &arguments.records, Question::MAX_RECORDS, "for example --records 1000000")?;
         let (key_multiplicity, largest_count) = counts(arguments, records)?;
-        let universe = |text: &String| whole("universe", text, "for example --universe 1e6, or leave it out");
-        let keys = |text: &String| whole("distinct-keys", text, "for example --distinct-keys 50000, or leave it out");
-        let rows_per_unit = whole("unit-rows", &arguments.unit_rows, "for example --unit-rows 1")?;
+        let universe =
+            |text: &String| whole_up_to("universe", text, u64::MAX, "for example --universe 1e6, or leave it out");
+        let keys = |text: &String| {
+            whole_up_to(
+                "distinct-keys",
+                text,
+                records,
+                "at most --records, for example --distinct-keys 50000, or leave it out",
+            )
+        };
+        let most_rows = Question::MAX_ROWS_PER_UNIT;
+        let rows_per_unit =
+            whole_up_to("unit-rows", &arguments.unit_rows, most_rows.into(), "for example --unit-rows 1")?;
+        let support = whole_up_to(
+            "max-support",
+            &arguments.max_support,
+            Question::MAX_SUPPORT,
+            "for example --max-support 10000",
+        )?;
         let asking = if arguments.adaptive { Asking::Adaptively } else { Asking::Beforehand };
         let neither = arguments.rows_per_key.is_none() && arguments.largest_count.is_none();
         Ok(Self {
             question: Question {
                 records,
-                support: whole("max-support", &arguments.max_support, "for example --max-support 10000")?,
+                support,
                 queries: queries(&arguments.queries, "for example --queries 10000")?,
                 beta: beta(&arguments.beta)?,
                 budget: budget(&arguments.epsilon, &arguments.delta)?,
                 neighbours: neighbours(&arguments.neighbours)?,
-                // What is beyond is out of range all the more.
-                rows_per_unit: u32::try_from(rows_per_unit).unwrap_or(u32::MAX),
+                // As many as are in range.
+                rows_per_unit: u32::try_from(rows_per_unit).unwrap_or(most_rows),
                 largest_count,
                 key_multiplicity,
                 distinct_keys: arguments.distinct_keys.as_ref().map(keys).transpose()?,
                 universe: arguments.universe.as_ref().map(universe).transpose()?,
                 asking,
-                memory: whole("memory", &arguments.memory, "for example --memory 16e9")?,
+                memory: whole_up_to("memory", &arguments.memory, u64::MAX, "in bytes, for example --memory 16e9")?,
             },
             assumed: match (neither, &arguments.distinct_keys) {
                 (true, None) => {
@@ -60,8 +77,10 @@ fn counts(arguments: &Arguments, records: u64) -> Result<(f64, u64), Failure> {
     let multiplicity = |text: &String| {
         number("rows-per-key", text, "for example --rows-per-key 2.5").map(|number| number.to_f64_fast())
     };
-    let largest =
-        |text: &String| whole("largest-count", text, "for example --largest-count 1 if all keys are distinct");
+    let largest = |text: &String| {
+        let help = "at most --records, for example --largest-count 1 if all keys are distinct";
+        whole_up_to("largest-count", text, records, help)
+    };
     let given = (
         arguments.rows_per_key.as_ref().map(multiplicity).transpose()?,
         arguments.largest_count.as_ref().map(largest).transpose()?,
@@ -83,14 +102,22 @@ fn wanted(text: &str) -> Result<Wanted, Failure> {
     Ok(if error < 1.0 { Wanted::Share(error) } else { Wanted::Records(error) })
 }
 
-/// A question that makes no sense.
+/// A question that makes no sense, though each size is in its range.
 pub fn refusal(error: &QuestionError) -> Failure {
-    let help = match error {
-        QuestionError::KeyMultiplicity { .. } => "give a larger --largest-count, or a --rows-per-key from 1 up to it",
-        QuestionError::DistinctKeys { .. } => {
-            "give a --rows-per-key that so many keys may have, or leave out --distinct-keys"
+    match error {
+        QuestionError::KeyMultiplicity { .. } => {
+            wrong("rows-per-key", error, "give a larger --largest-count, or a --rows-per-key from 1 up to it")
         }
-        _ => "`tamis plan --help` says what each argument may be",
-    };
-    Failure::input(error, help)
+        QuestionError::DistinctKeys { .. } => wrong(
+            "distinct-keys",
+            error,
+            "give a --rows-per-key that so many keys may have, or leave out --distinct-keys",
+        ),
+        QuestionError::Universe { .. } => wrong(
+            "universe",
+            error,
+            "give a larger --universe, or say by --rows-per-key or --largest-count that records share keys",
+        ),
+        _ => Failure::input(error, "`tamis plan --help` says what each argument may be"),
+    }
 }

@@ -66,7 +66,9 @@ fn plans_for_machines() {
     let (alike, skewed) = (figures(&[]), figures(&["--distinct-keys=1e5"]));
     assert!(skewed.0 > 10.0 * alike.0 && skewed.1 == alike.1, "{alike:?} {skewed:?}");
 
-    let csv = stdout(&run(&[&EMAILS[..], &["--format=csv"]].concat()));
+    let output = run(&[&EMAILS[..], &["--format=csv", "--error=700"]].concat());
+    assert_eq!(stderr(&output), "note: CSV has no room for what --error searches: see --format json or text\n");
+    let csv = stdout(&output);
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     assert_eq!(reader.headers().unwrap().iter().take(3).collect::<Vec<_>>(), ["mechanism", "verdict", "holds"]);
     assert_eq!(reader.records().filter(Result::is_ok).count(), rows.len());
@@ -84,9 +86,54 @@ fn a_picture_has_every_curve() {
     {
         assert!(svg.contains(label), "{label:?} is missing");
     }
-    let nowhere = run(&[&EMAILS[..], &["--plot=/nowhere/plan.svg"]].concat());
-    assert_eq!((nowhere.status.code(), stdout(&nowhere).as_str()), (Some(3), ""));
-    assert!(stderr(&nowhere).starts_with("error: cannot write /nowhere/plan.svg"), "{}", stderr(&nowhere));
+    let headings =
+        ["proven", "proven while corrections last", "predicted, not proven"].map(|kind| format!(">\n{kind}\n<"));
+    assert!(headings.iter().all(|heading| svg.contains(heading)), "{svg}");
+    let output = run(&[&EMAILS[..], &["--quiet", "--adaptive", &plot]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    let svg = fs::read_to_string(&file).unwrap();
+    for label in
+        ["1000000 adaptive queries of up to 10000 keys", "not for questions that depend on answers", ">\n10⁵\n<"]
+    {
+        assert!(svg.contains(label), "{label:?} is missing: {svg}");
+    }
+    for (path, fault) in [
+        ("/nowhere/plan.svg", "there is no folder /nowhere"),
+        ("plan.png", "pictures are SVG, and plan.png does not end in .svg"),
+        ("-", "pictures are SVG, and - does not end in .svg"),
+    ] {
+        let output = run(&[&EMAILS[..], &[&format!("--plot={path}")]].concat());
+        assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""), "{path}");
+        assert!(stderr(&output).starts_with(&format!("error: --plot: {fault}\n")), "{}", stderr(&output));
+    }
+}
+
+/// What one of these questions is answered by, and what its answers may say of it.
+#[test]
+fn remarks() {
+    let mut page = String::new();
+    for (name, more) in [
+        ("a mechanism of the library", &["--max-support=10000", "--queries=1"][..]),
+        ("any answer does", &["--max-support=1", "--queries=1000000", "--error=5"]),
+        ("one command", &["--max-support=1e4", "--queries=1e4", "--universe=2e6"]),
+        ("nothing is near enough", &["--max-support=100", "--queries=1000000", "--epsilon=1/5", "--error=20"]),
+        ("little memory", &["--max-support=1e7", "--queries=1e8", "--largest-count=1e6", "--adaptive", "--memory=1e9"]),
+        ("rows beyond the records", &["--records=100", "--max-support=100", "--queries=1", "--unit-rows=1000"]),
+    ] {
+        let is_given = |argument: &&str| {
+            let name = argument.split('=').next().unwrap();
+            name != "plan" && more.iter().any(|more| more.starts_with(name))
+        };
+        let others = EMAILS.into_iter().filter(|argument| !is_given(argument));
+        let output = run(&others.chain(more.iter().copied()).collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", stderr(&output));
+        // Without the tables.
+        let plan = stdout(&output);
+        let is_said = |part: &&str| !part.starts_with(' ') && !part.starts_with("vacuous, since");
+        let said: Vec<&str> = plan.split("\n\n").filter(is_said).collect();
+        writeln!(page, "--- {name}\n{}{}\n", stderr(&output), said.join("\n\n").trim_end()).unwrap();
+    }
+    insta::assert_snapshot!(page);
 }
 
 #[test]
@@ -94,6 +141,7 @@ fn what_makes_no_sense_and_what_protects_nobody() {
     let mut page = String::new();
     for more in [
         "--records=0",
+        "--records=1e30",
         "--max-support=0.5",
         "--queries=-1",
         "--epsilon=0",
@@ -102,7 +150,11 @@ fn what_makes_no_sense_and_what_protects_nobody() {
         "--rows-per-key=0.5",
         "--largest-count=1e7",
         "--distinct-keys=5",
+        "--distinct-keys=1e7",
         "--universe=0",
+        "--universe=1000",
+        "--memory=0",
+        "--memory=1e20",
         "--error=0",
         "--beta=5%",
     ] {

@@ -13,11 +13,21 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    fn kept(self, planned: &Planned, question: &Question) -> bool {
+    /// In records.
+    pub fn in_records(self, question: &Question) -> f64 {
         match self {
-            Self::Records(error) => planned.within <= error,
-            Self::Share(share) => planned.within <= share * question.records as f64,
+            Self::Records(error) => error,
+            Self::Share(share) => share * question.records as f64,
         }
+    }
+
+    /// Whether any answer keeps it, be it made without the data: no [answer](Question::largest_answer) is beyond it.
+    pub fn is_kept_by_anything(self, question: &Question) -> bool {
+        self.in_records(question) >= question.largest_answer()
+    }
+
+    fn kept(self, planned: &Planned, question: &Question) -> bool {
+        planned.within <= self.in_records(question)
     }
 }
 
@@ -26,29 +36,39 @@ impl Wanted {
 /// What is given was itself planned and keeps the error, and its neighbour on the other side was planned and does not. If a bound goes one way
 /// with what is searched, that is the least or the largest there is. Bounds do, but for some steps: a release is at its best where a power of two
 /// fits, an eighth better than between two of them; its intervals are wide for lists so short that their errors are not normal, and for very large ε; and
-/// plans end where their theorems or tables do. Across such a step another number, further on, may do too.
+/// plans end where their theorems, their tables or the memory do. Across such a step another number, further on, may do too.
+///
+/// What is found keeps the error by a bound that says something: where the largest answer falls with what is searched, or grows less than the
+/// error, there may be none.
 impl Question {
     /// The least [number of records](Self::with_records) for which a mechanism keeps a wanted share of them; none if none up to 2⁴⁰ is
     /// enough.
     pub fn least_records(&self, mechanism: &dyn QueryRelease, wanted: Wanted) -> Option<u64> {
         self.least_records_for(mechanism, |planned, question| wanted.kept(planned, question))
+            .filter(|&records| self.with_records(records).is_told_by(mechanism))
     }
 
     /// The least ε, from 0.001 to 100; none if that is not enough.
     pub fn least_epsilon(&self, mechanism: &dyn QueryRelease, wanted: Wanted) -> Option<f64> {
-        self.least_epsilon_for(mechanism, -300, |planned, question| wanted.kept(planned, question))
+        self.least_epsilon_for(mechanism, -300, |planned, question| {
+            wanted.kept(planned, question) && planned.says_something(question)
+        })
     }
 
     /// The largest number of keys of a query; none if one is too many.
     pub fn largest_support(&self, mechanism: &dyn QueryRelease, wanted: Wanted) -> Option<u64> {
-        let with = |support: f64| Some(Self { support: support as u64, ..self.clone() });
-        edge(0, 1_200, |support| self.keeps(mechanism, wanted, with(support))).map(|support| support as u64)
+        let with = |support: f64| Self { support: support as u64, ..self.clone() };
+        edge(0, 1_200, |support| with(support).keeps(mechanism, wanted))
+            .filter(|&support| with(support).is_told_by(mechanism))
+            .map(|support| support as u64)
     }
 
     /// The largest number of queries; none if one is too many.
     pub fn largest_queries(&self, mechanism: &dyn QueryRelease, wanted: Wanted) -> Option<u64> {
         let with = |queries: f64| Some(Self { queries: Queries::new(queries as u64).ok()?, ..self.clone() });
-        edge(0, 1_560, |queries| self.keeps(mechanism, wanted, with(queries))).map(|queries| queries as u64)
+        edge(0, 1_560, |queries| with(queries).is_some_and(|question| question.keeps(mechanism, wanted)))
+            .filter(|&queries| with(queries).is_some_and(|question| question.is_told_by(mechanism)))
+            .map(|queries| queries as u64)
     }
 
     /// The same with so many records. A largest count that says nothing (all records) goes on saying nothing; how many different keys
@@ -61,32 +81,32 @@ impl Question {
 
     /// [`Row::within`](super::Row::within) of one mechanism alone; none if it is not applicable, or the question makes no sense.
     pub fn within(&self, mechanism: &dyn QueryRelease) -> Option<f64> {
-        self.check().ok()?;
-        Some(mechanism.plan(self).ok()?.within)
+        Some(self.planned(mechanism).ok()?.within)
     }
 
-    fn keeps(&self, mechanism: &dyn QueryRelease, wanted: Wanted, changed: Option<Self>) -> bool {
-        changed.is_some_and(|question| {
-            question.check().is_ok() && mechanism.plan(&question).is_ok_and(|planned| wanted.kept(&planned, &question))
-        })
+    fn keeps(&self, mechanism: &dyn QueryRelease, wanted: Wanted) -> bool {
+        self.planned(mechanism).is_ok_and(|planned| wanted.kept(&planned, self))
+    }
+
+    /// Whether the bound of a mechanism says something.
+    fn is_told_by(&self, mechanism: &dyn QueryRelease) -> bool {
+        self.planned(mechanism).is_ok_and(|planned| planned.says_something(self))
     }
 
     fn least_records_for(&self, mechanism: &dyn QueryRelease, good: impl Fn(&Planned, &Self) -> bool) -> Option<u64> {
         let accept = |records: f64| {
             // Below 2⁴⁰.
             let question = self.with_records(records as u64);
-            question.check().is_ok() && mechanism.plan(&question).is_ok_and(|planned| good(&planned, &question))
+            question.planned(mechanism).is_ok_and(|planned| good(&planned, &question))
         };
         edge(1_203, 0, accept).map(|records| records as u64)
     }
 
-    /// The least number of keys of a query for which something holds that holds for so many, too.
+    /// The least number of keys of a query, up to so many, for which something holds.
     pub(super) fn least_support(&self, most: f64, holds: impl Fn(&Self) -> bool) -> Option<u64> {
         let with = |support: f64| Self { support: support as u64, ..self.clone() };
         let sure = (100.0 * most.log10()).ceil() as i32;
-        let holds_for_most = holds(&with(number(sure)));
-        let accept = |support: f64| holds(&with(support));
-        if holds_for_most { edge(sure, 0, accept).map(|support| support as u64) } else { None }
+        edge(sure, 0, |support| holds(&with(support))).map(|support| support as u64)
     }
 
     /// The least number of queries for which something holds.
@@ -107,15 +127,24 @@ impl Question {
             let Ok(epsilon) = Epsilon::new(epsilon) else { return false };
             let budget = Budget::approximate(epsilon, self.budget.delta().clone());
             let question = Self { budget, ..self.clone() };
-            mechanism.plan(&question).is_ok_and(|planned| good(&planned, &question))
+            question.planned(mechanism).is_ok_and(|planned| good(&planned, &question))
         };
         edge(200, from, accept)
     }
 }
 
-/// Which ε, n or m would make a vacuous mechanism say something.
-pub(super) fn remedy(mechanism: &dyn QueryRelease, question: &Question) -> String {
-    let speaks = |question: &Question| mechanism.plan(question).is_ok_and(|planned| planned.says_something(question));
+/// Which ε, n or m would make a mechanism say something, in the memory that there is or, if none would, in more; none if
+/// none is found.
+pub(super) fn remedy(mechanism: &dyn QueryRelease, question: &Question) -> Option<String> {
+    let in_more = || {
+        let roomy = Question { memory: u64::MAX, ..question.clone() };
+        speaking(mechanism, &roomy).map(|found| format!("{found}, with more memory"))
+    };
+    speaking(mechanism, question).or_else(in_more)
+}
+
+fn speaking(mechanism: &dyn QueryRelease, question: &Question) -> Option<String> {
+    let speaks = |question: &Question| question.is_told_by(mechanism);
     // Of long queries the largest answer grows with the records, of short ones with their keys; no bound falls with either.
     let size = || {
         if question.largest_answer() < question.records as f64 {
@@ -133,9 +162,8 @@ pub(super) fn remedy(mechanism: &dyn QueryRelease, question: &Question) -> Strin
         epsilon.map(|epsilon| format!("at epsilon = {epsilon}"))
     };
     match rayon::join(epsilon, size) {
-        (Some(epsilon), Some(size)) => format!("{epsilon}, or {size}"),
-        (Some(one), None) | (None, Some(one)) => one,
-        (None, None) => "at no epsilon up to 100".to_owned(),
+        (Some(epsilon), Some(size)) => Some(format!("{epsilon}, or {size}")),
+        (one, other) => one.or(other),
     }
 }
 

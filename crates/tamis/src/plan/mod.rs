@@ -38,14 +38,16 @@
 //!   other, as far as it has so many. Keys are taken to have `key_multiplicity` records each; where `distinct_keys` says how many there
 //!   are, as many as a power law through n, their number and ‖x‖² gives them. Of a hypothesis that learns: its error before it has learned
 //!   anything, where lists are too short to be corrected, so that it stays; where they are longer, none, since only a worst case is known,
-//!   and errors in practice are below it: at worst four fifths of it, in `smw_accuracy`. None of MWEM and small databases, for the same reason.
+//!   and errors in practice are below it: at worst four fifths of it, in `smw_accuracy`; and none beside a bound that says nothing, since it
+//!   is a guess without data. None of MWEM and small databases, since only a worst case is known.
 //! - [within](Row::within): what all k answers keep at once but for a probability β. [`Basis`] says whether that is a theorem, a theorem
 //!   until corrections are used up, or a prediction.
 //! - [effort](Row::effort): time and memory, to an order of magnitude, by the [figures below](#effort).
 //!
 //! # Verdicts
 //! No answer is beyond min(n, m·largest count), the [largest answer](Question::largest_answer). What is within as much is within it of
-//! anything: [`Verdict::Vacuous`]. [`Row::remedy`] says which ε or n would do, found by asking the same plan again.
+//! anything: [`Verdict::Vacuous`]. [`Row::remedy`] says which ε or n would do, found by asking the same plan again. What needs more than the
+//! question's memory is [`Verdict::NotApplicable`].
 //!
 //! # The best
 //! Of those that are not vacuous, the least of what all answers are [within](Row::within); if each query may depend on the answers before
@@ -105,7 +107,7 @@ pub struct Question {
     pub universe: Option<u64>,
     /// How the queries come.
     pub asking: Asking,
-    /// How many bytes of memory there are, for a universe that is held whole or ALP's bits.
+    /// How many bytes of memory there are: what [answers are given from](Effort::bytes) must find room.
     pub memory: u64,
 }
 
@@ -123,7 +125,7 @@ pub enum Asking {
 #[non_exhaustive]
 pub enum QuestionError {
     /// A size outside its range.
-    #[error("the {name} must be from 1 to {most}, got {given}")]
+    #[error("the {name} must be {}, got {given}", range(1, *most))]
     Size {
         /// Which.
         name: &'static str,
@@ -142,8 +144,8 @@ pub enum QuestionError {
     },
     /// More or fewer keys than records of which a key has so many.
     #[error(
-        "the number of different keys must be from {least} to {most}, since they have so many records each on the average over records, \
-         got {given}"
+        "the number of different keys must be {}, since they have so many records each on the average over records, got {given}",
+        range(*least, *most)
     )]
     DistinctKeys {
         /// As given.
@@ -153,6 +155,22 @@ pub enum QuestionError {
         /// As if all but one had one record.
         most: u64,
     },
+    /// A list of all keys that there may be which has no room for those that there are.
+    #[error(
+        "the universe must have at least {least} elements, got {given}: as many as there are different keys, and enough for all records \
+         at so many as one key may have"
+    )]
+    Universe {
+        /// As given.
+        given: u64,
+        /// The smallest.
+        least: u64,
+    },
+}
+
+/// Whole numbers from one to another, which may be the same.
+fn range(least: u64, most: u64) -> String {
+    if least == most { most.to_string() } else { format!("from {least} to {most}") }
 }
 
 impl Question {
@@ -160,26 +178,34 @@ impl Question {
     pub const MAX_RECORDS: u64 = 1 << 40;
     /// Most keys of a query: 2⁴⁰.
     pub const MAX_SUPPORT: u64 = 1 << 40;
+    /// Most records of a unit.
+    pub const MAX_ROWS_PER_UNIT: u32 = 1_000_000;
 
     /// The most that an answer can be: all records, or those of m keys of the largest count.
     pub fn largest_answer(&self) -> f64 {
         self.records.min(self.support.saturating_mul(self.largest_count)) as f64
     }
 
-    fn check(&self) -> Result<(), QuestionError> {
+    /// Whether it makes sense: all sizes in their ranges, and no two that contradict each other.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn check(&self) -> Result<(), QuestionError> {
         let size = |name, given, most| {
             if (1..=most).contains(&given) { Ok(()) } else { Err(QuestionError::Size { name, given, most }) }
         };
         size("number of records", self.records, Self::MAX_RECORDS)?;
         size("number of keys of a query", self.support, Self::MAX_SUPPORT)?;
-        size("number of rows of a unit", self.rows_per_unit.into(), 1_000_000)?;
+        size("number of rows of a unit", self.rows_per_unit.into(), Self::MAX_ROWS_PER_UNIT.into())?;
         size("number of records of the largest key", self.largest_count, self.records)?;
         size("number of elements of the universe", self.universe.unwrap_or(1), u64::MAX)?;
+        size("number of bytes of memory", self.memory, u64::MAX)?;
         if !(1.0..=self.largest_count as f64).contains(&self.key_multiplicity) {
             let (given, largest) = (self.key_multiplicity.to_string(), self.largest_count);
             return Err(QuestionError::KeyMultiplicity { given, largest });
         }
-        self.check_keys()
+        self.check_keys()?;
+        self.check_universe()
     }
 
     /// The most keys are all but one of one record each, and that one of y + 1: y² + y + n = ‖x‖².
@@ -190,6 +216,21 @@ impl Question {
         let least = ((records / self.key_multiplicity).floor() as u64).max(1);
         let most = self.records - others.floor() as u64;
         if (least..=most).contains(&given) { Ok(()) } else { Err(QuestionError::DistinctKeys { given, least, most }) }
+    }
+
+    /// All keys that the records have are among those that there may be.
+    fn check_universe(&self) -> Result<(), QuestionError> {
+        let Some(given) = self.universe else { return Ok(()) };
+        let least = self.records.div_ceil(self.largest_count).max(self.distinct_keys.unwrap_or(1));
+        if given >= least { Ok(()) } else { Err(QuestionError::Universe { given, least }) }
+    }
+
+    /// What a mechanism would do, if the question makes sense and there is memory for it.
+    fn planned(&self, mechanism: &dyn QueryRelease) -> Result<Planned, Refusal> {
+        self.check()?;
+        let planned = mechanism.plan(self)?;
+        self.needs_memory(planned.effort.bytes)?;
+        Ok(planned)
     }
 
     /// How many records a list of m keys of the data has on the average.
@@ -222,7 +263,8 @@ pub struct Row {
     pub mechanism: &'static dyn QueryRelease,
     /// What is to be thought of it.
     pub verdict: Verdict,
-    /// The root of the mean square of one answer's error, where it can be predicted.
+    /// The root of the mean square of one answer's error, where it can be predicted; none of what has [yet to learn](QueryRelease::learns)
+    /// if its bound says nothing.
     pub typical: Option<f64>,
     /// What all k answers are within but for β; none if it is not applicable.
     pub within: Option<f64>,
@@ -238,7 +280,7 @@ pub struct Row {
 
 impl Row {
     fn of(mechanism: &'static dyn QueryRelease, question: &Question) -> Self {
-        match mechanism.plan(question) {
+        match question.planned(mechanism) {
             Ok(planned) => Self::kept(mechanism, question, planned),
             Err(Refusal { reason, remedy }) => Self {
                 mechanism,
@@ -248,7 +290,11 @@ impl Row {
                 cost: None,
                 effort: None,
                 reason: Some(reason),
-                remedy: Some(remedy),
+                remedy: remedy.or_else(|| {
+                    let found = inverse::remedy(mechanism, question);
+                    let found = found.map_or(String::new(), |found| format!(": it says something {found}"));
+                    Some(format!("other sizes or another privacy{found}"))
+                }),
             },
         }
     }
@@ -260,12 +306,15 @@ impl Row {
         Self {
             mechanism,
             verdict: if vacuous { Verdict::Vacuous } else { Verdict::Applicable },
-            typical: planned.typical,
+            typical: planned.typical.filter(|_| !(vacuous && mechanism.learns())),
             within: Some(planned.within),
             cost: Some(planned.cost),
             effort: Some(planned.effort),
             reason,
-            remedy: vacuous.then(|| inverse::remedy(mechanism, question)),
+            remedy: vacuous.then(|| {
+                let found = inverse::remedy(mechanism, question);
+                found.unwrap_or_else(|| "at no epsilon up to 100".to_owned())
+            }),
         }
     }
 
@@ -350,6 +399,11 @@ impl Comparison {
         self.answering().nth(1)
     }
 
+    /// The best of those that a [command](About::is_command) makes.
+    pub fn best_command(&self) -> Option<&Row> {
+        self.answering().find(|row| row.mechanism.about().is_command())
+    }
+
     /// The best by a theorem that holds for all k queries, however they are chosen.
     pub fn lasting(&self) -> Option<&Row> {
         let lasting = |row: &&Row| {
@@ -363,16 +417,21 @@ impl Comparison {
             .min_by(|one, other| one.figure().total_cmp(&other.figure()))
     }
 
-    /// From where on the bound of [sparse weights](mechanisms::SparseWeights) is the least that is proven to the end, all else being as
-    /// stated: first the keys that a query must have, then, for such queries, how many there must be. None if it never is.
+    /// From where on the bound of [sparse weights](mechanisms::SparseWeights) is the least that is proven to the end, and says something, all
+    /// else but the memory being as stated: first the keys that a query must have, then, for such queries, how many there must be. None if
+    /// it never is.
     pub fn sparse_weights_from(&self) -> Option<Crossing> {
+        let roomy = Question { memory: u64::MAX, ..self.question.clone() };
         let least = |question: &Question, others: [&dyn QueryRelease; 2]| {
             let bound = |other| question.within(other).unwrap_or(f64::INFINITY);
             let others = others.map(bound).into_iter().fold(f64::INFINITY, f64::min);
-            question.within(&SparseWeights).is_some_and(|bound| bound <= others)
+            question.within(&SparseWeights).is_some_and(|bound| bound <= others && bound < question.largest_answer())
         };
-        let support = self.question.least_support(1e7, |question| least(question, [&DenseProjection, &Perceptron]))?;
-        let wide = Question { support, ..self.question.clone() };
+        let wide = |question: &Question| least(question, [&DenseProjection, &Perceptron]);
+        // It is said of all longer ones, too.
+        let holds = wide(&Question { support: 10_000_000, ..roomy.clone() });
+        let support = if holds { roomy.least_support(1e7, wide) } else { None }?;
+        let wide = Question { support, ..roomy };
         let queries = wide.least_queries(|question| least(question, [&GaussianPerQuery, &LaplacePerQuery]))?;
         Some(Crossing { queries, support })
     }

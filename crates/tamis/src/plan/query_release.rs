@@ -22,6 +22,11 @@ pub trait QueryRelease: Sync {
     /// Its introduction.
     fn about(&self) -> About;
 
+    /// Whether it learns from the data while it answers: [`Planned::typical`] is of what has learned nothing then.
+    fn learns(&self) -> bool {
+        false
+    }
+
     /// What it would do for a question whose sizes are [within their ranges](super::QuestionError), and how it does it: all of it from
     /// what is public. Its bound is a function beside the theorem, in the crate that proves it.
     ///
@@ -52,6 +57,13 @@ pub struct About {
     pub is_adaptive: bool,
     /// What its bound rests on.
     pub basis: Basis,
+}
+
+impl About {
+    /// Whether it is to be had as a command, not in the library alone.
+    pub fn is_command(&self) -> bool {
+        self.found_at.starts_with("tamis ")
+    }
 }
 
 /// What [`Row::within`](super::Row::within) rests on.
@@ -198,19 +210,19 @@ pub struct UnplannedUniverse {
 pub struct Refusal {
     /// Why, in a sentence without an end.
     pub reason: String,
-    /// What it takes.
-    pub remedy: String,
+    /// What it takes; none if that is yet to be found by asking the plan again.
+    pub remedy: Option<String>,
 }
 
 impl Refusal {
     pub(super) fn new(reason: impl ToString, remedy: &str) -> Self {
-        Self { reason: reason.to_string(), remedy: remedy.to_owned() }
+        Self { reason: reason.to_string(), remedy: Some(remedy.to_owned()) }
     }
 }
 
-/// Of a plan that could not be made.
+/// Of a plan that could not be made, for sizes or a privacy for which there is no noise.
 impl<E: std::error::Error> From<E> for Refusal {
     fn from(error: E) -> Self {
-        Self::new(error, "sizes or a privacy for which there is noise")
+        Self { reason: error.to_string(), remedy: None }
     }
 }

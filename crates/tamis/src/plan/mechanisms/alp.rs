@@ -23,7 +23,6 @@ impl QueryRelease for Alp {
     fn plan(&self, question: &Question) -> Result<Planned, Refusal> {
         let Question { budget, neighbours, rows_per_unit, records, largest_count, .. } = question;
         let plan = AlpPlan::new(budget, *neighbours, *rows_per_unit, *records, *largest_count)?;
-        question.needs_memory(plan.bits() as f64 / 8.0)?;
         let levels = |count: f64| count / plan.step();
         let (in_data, of_key) = (levels(*records as f64), levels(question.key_multiplicity));
         Ok(Planned {

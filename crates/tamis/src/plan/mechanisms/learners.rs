@@ -37,6 +37,10 @@ impl QueryRelease for SparseWeights {
         }
     }
 
+    fn learns(&self) -> bool {
+        true
+    }
+
     fn plan(&self, question: &Question) -> Result<Planned, Refusal> {
         let plan = Plan::tight(&question.setting(), Learner::SparseWeights)?;
         Ok(planned(plan, question, sparse_weights))
@@ -55,6 +59,10 @@ impl QueryRelease for SparseWeightsPaper {
         }
     }
 
+    fn learns(&self) -> bool {
+        true
+    }
+
     fn plan(&self, question: &Question) -> Result<Planned, Refusal> {
         let plan = Plan::paper(&question.setting(), Learner::SparseWeights)?;
         Ok(planned(plan, question, sparse_weights))
@@ -71,6 +79,10 @@ impl QueryRelease for Perceptron {
             is_adaptive: true,
             basis: Basis::Theorem,
         }
+    }
+
+    fn learns(&self) -> bool {
+        true
     }
 
     fn plan(&self, question: &Question) -> Result<Planned, Refusal> {
@@ -94,6 +106,10 @@ impl QueryRelease for DenseWeights {
             is_adaptive: true,
             basis: Basis::Theorem,
         }
+    }
+
+    fn learns(&self) -> bool {
+        true
     }
 
     fn plan(&self, question: &Question) -> Result<Planned, Refusal> {

@@ -45,12 +45,10 @@ impl Question {
 
     /// How many keys are listed, for mechanisms that go through all of them.
     fn needs_universe(&self) -> Result<u64, Refusal> {
-        let Some(universe) = self.universe else {
+        self.universe.ok_or_else(|| {
             let remedy = "a list of all keys that there may be, made without a look at the data";
-            return Err(Refusal::new("it needs all possible keys listed, and no universe is stated", remedy));
-        };
-        self.needs_memory(Effort::dense_vector(universe as f64).bytes)?;
-        Ok(universe)
+            Refusal::new("it needs all possible keys listed, and no universe is stated", remedy)
+        })
     }
 
     /// Whether all queries can be written down as vectors over so many keys.
@@ -61,12 +59,12 @@ impl Question {
     }
 
     /// Whether what must be held whole finds room.
-    fn needs_memory(&self, bytes: f64) -> Result<(), Refusal> {
+    pub(super) fn needs_memory(&self, bytes: f64) -> Result<(), Refusal> {
         if bytes <= self.memory as f64 {
             return Ok(());
         }
         let reason = format!("it needs about {bytes:.0e} bytes of memory, and there are {:.0e}", self.memory as f64);
-        Err(Refusal::new(reason, "more memory, or a smaller universe"))
+        Err(Refusal::new(reason, "more memory, or fewer or shorter queries, fewer records or a smaller universe"))
     }
 
     /// The typical error of a list that names any keys of the data, as many as it can, the others being of nobody.
