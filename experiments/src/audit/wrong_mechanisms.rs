@@ -149,7 +149,13 @@ fn keys_that_occur() -> Vec<Audited> {
     vec![
         released("stability threshold one too low", once, threshold - 1, DELTA, [vec![], vec![1]]),
         released("keys without a threshold", once, i64::MIN, 1e-6, [vec![], vec![1]]),
-        released("stability threshold for one row", "a person's three rows, of one key", threshold, DELTA, [vec![], vec![3]]),
+        released(
+            "stability threshold for one row",
+            "a person's three rows, of one key",
+            threshold,
+            DELTA,
+            [vec![], vec![3]],
+        ),
         drawn_for(
             third,
             "stability threshold for one row, noise for three",
