@@ -22,8 +22,10 @@ const NANOSECONDS: u64 = 15_000;
 pub fn subjects() -> Vec<Audited> {
     let questions =
         mechanisms::ALL.iter().flat_map(|&mechanism| Neighbour::ALL.map(|neighbour| (mechanism, neighbour)));
-    let audited = |(mechanism, neighbour)| {
-        Audited::with_twin(|epsilon| Scene::subject(mechanism, neighbour, epsilon), NANOSECONDS)
+    let audited = |(mechanism, neighbour): (_, Neighbour)| {
+        // Where one answer grows and another shrinks, what tells most is rarer.
+        let effort = if neighbour.is_substituted() { 2 } else { 1 };
+        Audited::with_twin(|epsilon| Scene::subject(mechanism, neighbour, epsilon), NANOSECONDS).thoroughly(effort)
     };
     questions.map(audited).collect()
 }
@@ -203,6 +205,7 @@ impl Scene {
         let Self { planned, inputs: [first, second], lists, .. } = self;
         let moved: Vec<[i64; 2]> =
             lists.iter().map(|list| [&first, &second].map(|table| list.evaluate(table))).collect();
+        let together = moved.clone();
         Subject::new(name, pair, claim(&planned.cost), data, move |data, rng, seen| {
             let answers = or_refused(planned.answers(data, &lists, rng), seen);
             answers.into_iter().flatten().for_each(|answer| seen.real(answer));
@@ -211,6 +214,11 @@ impl Scene {
         .event("every answer has moved", move |seen| {
             let answers = answers(seen);
             answers.len() == moved.len() && answers.iter().zip(&moved).all(|(&answer, moved)| has_moved(answer, *moved))
+        })
+        // Of Gaussian noise their sum tells more, and more yet at its tail.
+        .event("all together have moved twice as far", move |seen| {
+            let answers = answers(seen);
+            answers.len() == together.len() && moved_together(&answers, &together)
         })
         // Of a sparse vector this is: those that grow are below the threshold, and one that does not is above.
         .event("five guesses hold, a later one does not", |seen| {
@@ -229,14 +237,27 @@ fn answers(seen: &Transcript) -> Vec<f64> {
     seen.numbers().iter().map(real).collect()
 }
 
+/// Units as records.
+fn in_records(units: i64) -> f64 {
+    units as f64 / f64::from(SparseQuery::UNIT)
+}
+
 /// Whether an answer is where its truth moves to, in units, or beyond; any is, if that does not move.
 fn has_moved(answer: f64, [first, second]: [i64; 2]) -> bool {
-    let second_in_records = second as f64 / f64::from(SparseQuery::UNIT);
     match first.cmp(&second) {
-        Ordering::Less => answer >= second_in_records,
+        Ordering::Less => answer >= in_records(second),
         Ordering::Equal => true,
-        Ordering::Greater => answer <= second_in_records,
+        Ordering::Greater => answer <= in_records(second),
     }
+}
+
+/// Whether the answers went in the direction of their truths, and twice as far.
+fn moved_together(answers: &[f64], moved: &[[i64; 2]]) -> bool {
+    let along = answers.iter().zip(moved).map(|(answer, [first, second])| {
+        let step = in_records(second - first);
+        step * (answer - in_records(*first) - 2.0 * step)
+    });
+    along.sum::<f64>() >= 0.0
 }
 
 fn first_are_alike(answers: &[f64]) -> bool {
