@@ -1,10 +1,10 @@
 //! What the planner knows, as it plans and carries it out: a new mechanism of its list is audited without a line here.
 //!
 //! Each is asked three questions, and has a twin for each: a key that one record has, or none; a record that takes another key; a
-//! person with three records. What guesses, and asks the data only whether a guess holds, is asked where it holds as often as not:
+//! person with three records. What guesses, and asks the data only whether a guess holds, is asked where five hold once in four times:
 //! elsewhere it would say the same of both inputs. Some rows stay blind, and the table says so: a stability threshold gives away no
 //! new key but with probability δ, at any ε; the paper's plan for sparse weights has a threshold beyond all records where their
-//! number is public; a guarded release of ten corrections loses little at each.
+//! number is public; and of a guarded release with ten corrections three lists show little.
 
 use std::cmp::Ordering;
 use std::ops::Range;
