@@ -52,7 +52,8 @@ pub fn other_totals_refused(
 }
 
 /// A stability histogram with this threshold: position and noisy count of each key that has rows and reaches it. Right for the
-/// least threshold that δ allows; wrong for one below, and without any (`i64::MIN`), when which keys have rows is plain.
+/// least threshold that δ allows; wrong for one below, without any (`i64::MIN`), when which keys have rows is plain, and for that of
+/// one row where a unit has more, whether the noise is for one or for all.
 pub fn released_from(
     threshold: i64,
     counts: &[i64],
@@ -224,6 +225,10 @@ mod tests {
     fn keys_are_named_by_noisy_or_by_true_counts() {
         assert_eq!(released_from(3, &[0, 1, 2], 1.0, &mut one), [(2, 3)]);
         assert_eq!(released_from(i64::MIN, &[0, 1, 2], 1.0, &mut one), [(1, 2), (2, 3)]);
+        // Three rows, with noise for each of them, reach what one does not.
+        let tripled = |scale: f64| scale as i64;
+        assert!(released_from(5, &[1, 0], 1.0 / 3.0, &mut { tripled }).is_empty());
+        assert_eq!(released_from(5, &[3, 0], 1.0 / 3.0, &mut { tripled }), [(0, 6)]);
         assert_eq!(heavy_by_true_count(2, &[0, 1, 2], 1.0, &mut one), [(2, 3)]);
         assert_eq!(other_totals_refused(&[1, 2], 4, 1.0, &mut one), Err("another number of rows"));
     }

@@ -10,6 +10,9 @@
 //! | [`published`] | what other auditors found, found again |
 //!
 //! A new subject is one more element of what one of them returns.
+//!
+//! Whether a right one was tried at all, its *twin* tells: the same mechanism on the same pair, planned for [`TWIN`] times the ε
+//! that it claims. What sees nothing wrong with the twin is **blind**, and that the right one passes says nothing.
 
 mod laws;
 pub mod mechanisms;
@@ -30,6 +33,8 @@ use crate::made::Made;
 pub const ALPHA: f64 = 1e-6;
 /// The most runs on an input that a wrong mechanism may take until it is caught, selecting and confirming.
 pub const MOST_RUNS: u64 = 2_000_000;
+/// A twin is planned for so many times the ε that it claims.
+pub const TWIN: f64 = 4.0;
 /// Runs on an input that confirm what the auditor sees of its control.
 const CONTROL_RUNS: u64 = 1_000_000;
 /// Losses by arithmetic are exact to nine digits.
@@ -38,6 +43,13 @@ const ARITHMETIC: f64 = 1e-8;
 const NAME: &str = "audit";
 /// The control is the first row.
 const CONTROL: &str = "control";
+
+/// The column of what was seen of twins, …
+const TWIN_BOUND: &str = "twin's loss ≥";
+/// … and of whether they were caught, …
+const TWIN_SEEN: &str = "twin at 4ε";
+/// … which they were not.
+const BLIND: &str = "blind";
 
 /// The mistakes worth showing where space is short.
 const SHOWN: [&str; 6] = [
@@ -102,16 +114,33 @@ enum Expected {
 /// A subject and what should come of it.
 pub struct Audited {
     subject: Subject,
+    /// The same with noise for [`TWIN`] times the ε.
+    twin: Option<Subject>,
     expected: Expected,
     known: Known,
     /// What a run costs, in nanoseconds, roughly: expensive mechanisms get fewer runs.
     nanoseconds: u64,
+    /// So many times the runs that its cost allows.
+    effort: u64,
 }
 
 impl Audited {
     /// A mechanism whose claim is true.
     pub fn right(subject: Subject, nanoseconds: u64) -> Self {
-        Self { subject, expected: Expected::Right, known: Known::Nothing, nanoseconds }
+        Self { subject, twin: None, expected: Expected::Right, known: Known::Nothing, nanoseconds, effort: 1 }
+    }
+
+    /// A mechanism whose claim is true, planned for the ε that it is given, which is 1; and its twin.
+    pub fn with_twin(subject: impl Fn(f64) -> Subject, nanoseconds: u64) -> Self {
+        let right = Self::right(subject(1.0), nanoseconds);
+        let twin = subject(TWIN).claiming(right.subject.claim());
+        Self { twin: Some(twin), ..right }
+    }
+
+    /// The same with so many times the runs, at most those of what is wrong: for losses that few runs show.
+    #[must_use]
+    pub fn thoroughly(self, effort: u64) -> Self {
+        Self { effort, ..self }
     }
 
     /// One that is wrong on purpose.
@@ -143,7 +172,7 @@ impl Audited {
         match self.expected {
             Expected::Right => {
                 let nanoseconds: u64 = size.pick(300_000_000, 10_000_000_000);
-                (nanoseconds / self.nanoseconds.max(1)).clamp(5_000, size.pick(200_000, most))
+                (self.effort * nanoseconds / self.nanoseconds.max(1)).clamp(5_000, size.pick(200_000, most))
             }
             Expected::Wrong => most,
             Expected::AsPublished(_) => size.pick(500_000, 20_000_000),
@@ -165,6 +194,7 @@ pub struct Case {
     audited: Audited,
     auditor: Auditor,
     report: Made<Report>,
+    of_twin: Made<Report>,
 }
 
 impl Case {
@@ -177,6 +207,18 @@ impl Case {
                 _ => auditor.audit(subject, rng),
             })
         })
+    }
+
+    /// The audit of the twin, if there is one, after its own.
+    fn twin_report(&self, rng: &mut TrialRng) -> Result<Option<&Report>, TrialError> {
+        let Self { audited: Audited { twin, .. }, auditor, of_twin, .. } = self;
+        twin.as_ref().map(|twin| of_twin.get(|| Ok(auditor.audit(twin, rng)))).transpose()
+    }
+
+    /// How much of the twin was seen; missing where there is none.
+    fn of_twin<T>(&self, read: impl Fn(&Report) -> T) -> Option<T> {
+        self.audited.twin.as_ref()?;
+        self.of_twin.get(|| Err("the trial has failed".into())).ok().map(read)
     }
 
     /// What the audit found, by its column; missing before its trial.
@@ -225,14 +267,21 @@ fn sweep(size: Size) -> Vec<Case> {
 
 /// The rows of these subjects, the first being the control.
 fn cases(all: Vec<Audited>, size: Size) -> Vec<Case> {
-    let others = all.len() - 1;
+    // Every audit but the control's.
+    let others = all.len() - 1 + all.iter().filter(|audited| audited.twin.is_some()).count();
     let case = |(index, audited): (usize, Audited)| {
         // Half of what may go wrong is the control's: whether the auditor sees must not hang on how many are audited.
         let (role, runs, share) = match index {
             0 => (CONTROL, CONTROL_RUNS, 0.5),
             _ => (audited.role(), audited.runs(size), 0.5 / others as f64),
         };
-        Case { role, auditor: Auditor::new(ALPHA * share, runs), audited, report: Made::default() }
+        Case {
+            role,
+            auditor: Auditor::new(ALPHA * share, runs),
+            audited,
+            report: Made::default(),
+            of_twin: Made::default(),
+        }
     };
     all.into_iter().enumerate().map(case).collect()
 }
@@ -248,19 +297,26 @@ fn experiment_on(sweep: fn(Size) -> Vec<Case>) -> Experiment<Case> {
         NAME,
         "From runs alone, a lower bound on the privacy loss (loss ≥, all at once but for 10⁻⁶): it exceeds no claim of a right \
          mechanism, and that of every wrong one after at most 2·10⁶ runs on an input. Passing is not a proof: what is not in \
-         some 70 of n runs is invisible.",
+         some 70 of n runs is invisible, and where the twin of a right one, with noise for 4ε, is not caught either, the row is \
+         blind.",
     )
     .subject("lower bounds on the privacy loss of every mechanism, right or wrong on purpose")
     .sweep(sweep)
     .trials(|_, _| 1)
     .cost(|case| case.audited.runs(Size::Quick) * case.audited.nanoseconds / 1_000)
-    .trial(["bound"], |case, rng| Ok([case.report(rng)?.bound()]))
+    .trial(["bound"], |case, rng| {
+        let bound = case.report(rng)?.bound();
+        case.twin_report(rng)?;
+        Ok([bound])
+    })
     .column(replay::FOUND[0], |case, _| case.found(0))
     .column("exact", |case, _| case.audited.known.cell())
     .column("caught", |case, _| case.of_report(|report| Some(if report.is_caught() { "yes" } else { "no" })));
     let found = replay::FOUND.into_iter().enumerate().skip(1);
     found
         .fold(experiment, |experiment, (place, name)| experiment.column(name, move |case, _| case.found(place)))
+        .column(TWIN_BOUND, |case, _| case.of_twin(Report::bound))
+        .column(TWIN_SEEN, |case, _| case.of_twin(|report| if report.is_caught() { "caught" } else { BLIND }))
         .column("estimate here / published", |case, _| case.beside_published())
         .check("as it should be", as_it_should_be)
         .check("bound is true", bound_is_true)
@@ -352,9 +408,11 @@ fn tally(table: &Table) -> Finding {
     let (nothing, little) = seen.into_iter().fold((0, 0), |(nothing, little), (epsilon, bound)| {
         (nothing + usize::from(bound == 0.0), little + usize::from(bound < 0.5 * epsilon))
     });
+    let [twins, blind] = ["caught", BLIND].map(|seen| table.only(TWIN_SEEN, seen).rows.len());
     let because = format!(
         "{caught} of {wrong} wrong ones caught, {accused} of {right} right ones accused; of {little} right ones less than half of \
-         their claim was seen, of {nothing} nothing"
+         their claim was seen, of {nothing} nothing; {twins} of {} twins at 4ε caught, {blind} rows are blind",
+        twins + blind
     );
     Finding::require(caught == wrong && accused == 0, because)
 }
@@ -371,6 +429,35 @@ mod tests {
             let told = if rand::RngExt::random_bool(rng, 0.75) { *bit } else { !*bit };
             seen.mark(if told { "1" } else { "0" });
         })
+    }
+
+    /// A bit told truly with this probability, so that the loss is the logarithm of the odds, which claims ln 3.
+    fn told(truly: f64) -> Subject {
+        let name = format!("bit told with probability {truly}");
+        Subject::new(name, "0 → 1", Claim::pure(1.0987), [false, true], move |bit: &bool, rng, seen| {
+            seen.mark(if rand::RngExt::random_bool(rng, truly) == *bit { "1" } else { "0" });
+        })
+    }
+
+    /// A twin that is caught, and one that is as right as the other, so that nothing shows.
+    #[test]
+    fn what_does_not_see_a_twin_is_blind() {
+        let twins = |size: Size| {
+            let (costly, loud, quiet) = (300_000_000 / 20_000, 0.95, 0.75);
+            let subject = |truly| move |epsilon: f64| told(if epsilon == 1.0 { 0.75 } else { truly });
+            let all = vec![
+                Audited::right(response(1.0987), costly),
+                Audited::with_twin(subject(loud), costly),
+                Audited::with_twin(|epsilon| told(if epsilon == 1.0 { 0.6 } else { quiet }), costly),
+            ];
+            let mut cases = cases(all, size);
+            cases[0].auditor = Auditor::new(ALPHA, 40_000);
+            cases
+        };
+        let (_, outcome) = run(twins);
+        assert_eq!(outcome.verdict(), Verdict::Holds);
+        let tallied = "1 of 2 twins at 4ε caught, 1 rows are blind";
+        assert!(outcome.findings().iter().any(|line| line.contains(tallied)), "{:?}", outcome.findings());
     }
 
     /// What is right, wrong, falsely called right, and falsely called wrong. Cheap: at most 40 000 runs.

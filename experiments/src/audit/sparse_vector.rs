@@ -87,11 +87,13 @@ fn claim(plan: &Plan) -> Claim {
 fn on_pair(name: &str, pair_name: &str, plan: Plan, pair: Pair) -> Audited {
     let Pair { first, second } = pair.clone();
     let (claim, mechanism, report) = (claim(&plan), described(&plan), plan.report());
+    let hits = plan.setting().hits.get();
     let subject = Subject::new(name, pair_name, claim, [first, second], move |values: &Vec<i64>, rng, seen| {
         let mut gate = SparseVector::new(plan.clone(), 0, rng);
         answer_all(&mut gate, values, rng, seen);
     });
-    let audited = Audited::right(subject, NANOSECONDS);
+    // The more hits, the rarer what tells.
+    let audited = Audited::right(subject, NANOSECONDS).thoroughly(hits.into());
     let largest = move || {
         let Interval { lower, upper } = worst_loss(&mechanism, std::slice::from_ref(&pair), 0, 0).loss;
         // The interval is 1e-9 wide; equal streams have no loss.

@@ -117,14 +117,22 @@ fn selections() -> Vec<Audited> {
 fn keys_that_occur() -> Vec<Audited> {
     let approximate = budget(1.0, DELTA);
     let threshold = StabilityThreshold::new(&approximate, Neighbours::AddRemove, 1).expect("a scale of 1").threshold();
-    let released = |name: &str, pair: &str, threshold: i64, delta: f64, counts: [Vec<i64>; 2]| {
-        let laws = Laws::new(&[1.0]);
+    // Noise of scale 1/ε′.
+    let drawn_for = |share: f64, name: &str, pair: &str, threshold: i64, delta: f64, counts: [Vec<i64>; 2]| {
+        let laws = Laws::new(&[1.0 / share]);
         let subject =
             Subject::new(name, pair, Claim::approximate(1.0, delta), counts, move |counts: &Vec<i64>, rng, seen| {
-                write_counts(wrong::released_from(threshold, counts, 1.0, &mut laws.with(rng)), seen);
+                write_counts(wrong::released_from(threshold, counts, share, &mut laws.with(rng)), seen);
             });
         Audited::wrong(subject, NANOSECONDS)
     };
+    let released = |name: &str, pair: &str, threshold: i64, delta: f64, counts: [Vec<i64>; 2]| {
+        drawn_for(1.0, name, pair, threshold, delta, counts)
+    };
+    // A third of ε for each of a person's rows: then the noise is right, and δ is spent three times.
+    let third = 1.0 / 3.0;
+    let for_one_row = StabilityThreshold::new(&budget(third, DELTA), Neighbours::AddRemove, 1);
+    let for_one_row = for_one_row.expect("a scale of 3").threshold();
     let true_counts = Subject::new(
         "heavy keys chosen by true counts",
         "a key below the threshold → at it",
@@ -141,6 +149,21 @@ fn keys_that_occur() -> Vec<Audited> {
     vec![
         released("stability threshold one too low", once, threshold - 1, DELTA, [vec![], vec![1]]),
         released("keys without a threshold", once, i64::MIN, 1e-6, [vec![], vec![1]]),
+        released(
+            "stability threshold for one row",
+            "a person's three rows, of one key",
+            threshold,
+            DELTA,
+            [vec![], vec![3]],
+        ),
+        drawn_for(
+            third,
+            "stability threshold for one row, noise for three",
+            "a person's three rows, of three keys",
+            for_one_row,
+            DELTA,
+            [vec![0; 3], vec![1; 3]],
+        ),
         Audited::wrong(true_counts, NANOSECONDS),
     ]
 }

@@ -70,16 +70,26 @@ fn described(name: &str, pair_name: &str, mechanism: Mechanism, pair: Pair, thre
     })
 }
 
+/// With the event that only the last answer is ⊤, with a low number: a half-line of an output so rare that a sample may not rank it first.
+fn low_at_the_end(subject: Subject, pair: &Pair) -> Subject {
+    let before = pair.first.len() - 1;
+    subject.event("only the last is ⊤, with a number ≤ 3", move |seen| {
+        let is_low = matches!(seen.numbers().last(), Some(Number::Integer(number)) if *number <= 3 * UNIT);
+        is_low && seen.items().take(before).all(|item| item == "⊥")
+    })
+}
+
 /// One of the catalogue, on the pair that gives it away; which event does is left to the auditor.
 fn published(wrong: Counterexample) -> Audited {
     let Counterexample { name, mechanism, pair, threshold, output, continuous_loss } = wrong;
     let against = if threshold == 0 { String::new() } else { format!(", T = {}", threshold as f64 / UNIT as f64) };
     let subject = described(name, &(in_words(&pair, UNIT) + &against), mechanism, pair.clone(), threshold);
-    let audited = Audited::wrong(subject, NANOSECONDS);
     if continuous_loss == Some(f64::INFINITY) {
-        return audited.exact(|| f64::INFINITY);
+        return Audited::wrong(subject, NANOSECONDS).exact(|| f64::INFINITY);
     }
-    if mechanism.output == Output::Verdict {
+    let is_verdict = mechanism.output == Output::Verdict;
+    let audited = Audited::wrong(if is_verdict { subject } else { low_at_the_end(subject, &pair) }, NANOSECONDS);
+    if is_verdict {
         return audited.exact(move || worst_loss(&mechanism, std::slice::from_ref(&pair), threshold, 0).loss.upper);
     }
     audited.at_least(move || loss(&mechanism, &pair, threshold, &output).lower)

@@ -81,6 +81,12 @@ impl Subject {
         self
     }
 
+    /// The same, held to another claim.
+    #[must_use]
+    pub fn claiming(self, claim: Claim) -> Self {
+        Self { claim, ..self }
+    }
+
     /// What it is called.
     pub fn name(&self) -> &str {
         &self.name

@@ -5,7 +5,8 @@
 //! loss is.
 
 use tamis::interactive::{
-    Answer, Data, GuardedPlan, Hypothesis, Learner, Plan, Query, Refusal, Session, Setting, Source, SparsePerceptron,
+    Answer, Data, DenseWeights, GuardedPlan, Hypothesis, Learner, Plan, Query, Refusal, Session, Setting, Source,
+    SparsePerceptron,
 };
 use tamis::noise::{Beta, Hits, Neighbours, Queries};
 use tamis::projection::{HeavyKeys, ProjectionRelease};
@@ -31,32 +32,49 @@ const THRESHOLD: u64 = 40;
 
 /// All of them.
 pub fn subjects() -> Vec<Audited> {
-    let (exchanged, added) = (setting(Neighbours::Substitute, 0.0), setting(Neighbours::AddRemove, 0.0));
-    let budgeted = |learner, updates| {
+    let (learner, two) = (Learner::SparseWeights, Queries::new(2).expect("positive"));
+    let budgeted = |learner, updates, epsilon| {
         let updates = Hits::new(updates).expect("positive");
+        let exchanged = setting(Neighbours::Substitute, epsilon, 0.0);
         Plan::budgeted(&exchanged, learner, updates, THRESHOLD).expect("noise for few corrections")
     };
-    let (learner, two) = (Learner::SparseWeights, Queries::new(2).expect("positive"));
+    // Of as many keys as records the first guess is nearly as good as any: one correction, and a threshold hardly above the noise.
+    let tight = |epsilon| {
+        let distinct = Setting { records: 200, largest_count: 1, ..setting(Neighbours::Substitute, epsilon, 0.0) };
+        Plan::tight(&distinct, learner).expect("noise")
+    };
+    // One correction, too: of so few records nothing can be learned. They are understated.
+    let paper = |epsilon| {
+        let few = Setting { records: 5, largest_count: 5, ..setting(Neighbours::AddRemove, epsilon, 0.0) };
+        Plan::paper(&few, learner).expect("noise")
+    };
+    let answers = |epsilon| Setting { queries: two, ..setting(Neighbours::Substitute, epsilon, DELTA) };
+    let once =
+        |name: &str, plan: &dyn Fn(f64) -> Plan| Audited::with_twin(|epsilon| weights(name, plan(epsilon)), 10_000);
     vec![
-        weights("session of sparse weights, c = 1", budgeted(learner, 1), 10_000),
-        weights("session of sparse weights, c = 2", budgeted(learner, 2), 12_000),
-        weights("session of sparse weights, tight", Plan::tight(&added, learner).expect("noise"), 10_000),
-        weights("session of sparse weights, paper", Plan::paper(&added, learner).expect("noise"), 5_000),
-        with_an_answer_lost(budgeted(learner, 2)),
-        gaussian(Plan::gaussian(&Setting { queries: two, ..setting(Neighbours::Substitute, DELTA) }).expect("noise")),
-        perceptron(budgeted(Learner::SparsePerceptron, 1)),
-        guarded(),
+        once("session of sparse weights, c = 1", &|epsilon| budgeted(learner, 1, epsilon)),
+        once("session of sparse weights, c = 2", &|epsilon| budgeted(learner, 2, epsilon)).thoroughly(3),
+        once("session of sparse weights, tight", &tight),
+        once("session of sparse weights, paper", &paper),
+        Audited::with_twin(|epsilon| with_an_answer_lost(budgeted(learner, 2, epsilon)), 15_000).thoroughly(3),
+        Audited::with_twin(|epsilon| gaussian(Plan::gaussian(&answers(epsilon)).expect("noise")), 30_000),
+        Audited::with_twin(|epsilon| perceptron(budgeted(Learner::SparsePerceptron, 1, epsilon)), 10_000),
+        Audited::with_twin(
+            |epsilon| dense(budgeted(Learner::DenseWeights(LISTED.len() as u64 + 1), 1, epsilon)),
+            15_000,
+        ),
+        Audited::with_twin(guarded, 15_000),
     ]
 }
 
-fn setting(neighbours: Neighbours, delta: f64) -> Setting {
+fn setting(neighbours: Neighbours, epsilon: f64, delta: f64) -> Setting {
     Setting {
         records: RECORDS,
         largest_count: RECORDS,
         support: 4,
         queries: Queries::new(8).expect("positive"),
         beta: Beta::new(0.05).expect("a probability"),
-        budget: budget(1.0, delta),
+        budget: budget(epsilon, delta),
         neighbours,
         rows_per_unit: 1,
     }
@@ -73,22 +91,28 @@ fn neighbours(plan: &Plan, guess: u64) -> (&'static str, [Data; 2]) {
     let each = (guess + plan.threshold() as u64) as i64;
     let (pair, rest, shrunk) = match plan.setting().neighbours {
         Neighbours::AddRemove => ("one record more", 0, each),
-        Neighbours::Substitute => ("one record takes another key", RECORDS as i64 - 2 * each, each - 1),
+        Neighbours::Substitute => {
+            let records = plan.setting().records as i64;
+            ("one record takes another key", records - 2 * each, each - 1)
+        }
     };
     (pair, [data(each, each, rest), data(each + 1, shrunk, rest)])
 }
 
-fn weights(name: &str, plan: Plan, nanoseconds: u64) -> Audited {
-    let weights = plan.sparse_weights(None).expect("few slots");
-    // Of a list of four keys.
-    let guess = 4 * RECORDS / weights.slots();
+/// The first guess of sparse weights for a list of four keys.
+fn first_guess(plan: &Plan) -> u64 {
+    4 * plan.setting().records / plan.slots().expect("weights")
+}
+
+fn weights(name: &str, plan: Plan) -> Subject {
+    let guess = first_guess(&plan);
     let (pair, data) = neighbours(&plan, guess);
     let subject = Subject::new(name, pair, claim(&plan.cost()), data, move |data, rng, seen| {
         if let Some(session) = or_refused(Session::new(plan.clone(), data, rng), seen) {
             ask_adaptively(session, rng, seen);
         }
     });
-    Audited::right(corrected_late(subject), nanoseconds)
+    corrected_late(subject)
 }
 
 /// What is likelier if the first key has a record less: guesses for it hold, and that for the other does not.
@@ -99,9 +123,8 @@ fn corrected_late(subject: Subject) -> Subject {
 }
 
 /// The third answer is drawn and lost, with the process; the session goes on from what was stored before it, and asks again.
-fn with_an_answer_lost(plan: Plan) -> Audited {
-    let guess = 4 * RECORDS / plan.sparse_weights(None).expect("few slots").slots();
-    let (pair, data) = neighbours(&plan, guess);
+fn with_an_answer_lost(plan: Plan) -> Subject {
+    let (pair, data) = neighbours(&plan, first_guess(&plan));
     let name = "session of sparse weights, c = 2, an answer lost";
     let subject = Subject::new(name, pair, claim(&plan.cost()), data, move |data, rng, seen| {
         let Some(mut session) = or_refused(Session::new(plan.clone(), data, rng), seen) else { return };
@@ -118,11 +141,11 @@ fn with_an_answer_lost(plan: Plan) -> Audited {
             is_held = ask(&mut session, question, is_held, rng, seen);
         }
     });
-    Audited::right(corrected_late(subject), 15_000)
+    corrected_late(subject)
 }
 
 /// Two answers, and then none. The calibration of its noise is nearly all of what a run costs.
-fn gaussian(plan: Plan) -> Audited {
+fn gaussian(plan: Plan) -> Subject {
     let data = [data(100, 100, 800), data(101, 99, 800)];
     let (name, pair) = ("session of Gaussian noise", "one record takes another key");
     let subject = Subject::new(name, pair, claim(&plan.cost()), data, move |data, rng, seen| {
@@ -132,10 +155,10 @@ fn gaussian(plan: Plan) -> Audited {
     });
     // Rather far than near: at the tails Gaussian noise tells most.
     let moved = [(0, 100.0, 103.0), (1, 100.0, 97.0)].map(|(place, first, far)| (place, units(first), units(far)));
-    Audited::right(all_moved(subject, moved.to_vec()), 30_000)
+    all_moved(subject, moved.to_vec())
 }
 
-fn perceptron(plan: Plan) -> Audited {
+fn perceptron(plan: Plan) -> Subject {
     let (pair, data) = neighbours(&plan, 0);
     let name = "session of a perceptron, c = 1";
     let subject = Subject::new(name, pair, claim(&plan.cost()), data, move |data, rng, seen| {
@@ -144,21 +167,38 @@ fn perceptron(plan: Plan) -> Audited {
             ask_adaptively(session, rng, seen);
         }
     });
-    Audited::right(corrected_late(subject), 10_000)
+    corrected_late(subject)
+}
+
+/// The keys that dense weights know. All lists name one of them.
+const LISTED: [u64; 3] = [GROWS, SHRINKS, OTHER];
+
+fn dense(plan: Plan) -> Subject {
+    // Of a list with one known key.
+    let guess = RECORDS / plan.slots().expect("weights");
+    let (pair, data) = neighbours(&plan, guess);
+    let name = "session of dense weights, c = 1";
+    let subject = Subject::new(name, pair, claim(&plan.cost()), data, move |data, rng, seen| {
+        let Some(learner) = or_refused(DenseWeights::new(LISTED.map(Fingerprint::raw), 1), seen) else { return };
+        if let Some(session) = or_refused(Session::with_hypothesis(plan.clone(), learner, data, rng), seen) {
+            ask_adaptively(session, rng, seen);
+        }
+    });
+    corrected_late(subject)
 }
 
 /// Half of ε for a release of four rows, half for its guard. The number of records is understated, so that the guesses are too
 /// low by as much as calls the guard.
-fn guarded() -> Audited {
-    let setting =
-        Setting { budget: budget(0.5, 0.0), records: 50, largest_count: 50, ..setting(Neighbours::AddRemove, 0.0) };
-    let release = ProjectionRelease::builder(budget(0.5, 0.0), Neighbours::AddRemove, 1).records(50);
+fn guarded(epsilon: f64) -> Subject {
+    let half = 0.5 * epsilon;
+    let setting = Setting { records: 50, largest_count: 50, ..setting(Neighbours::AddRemove, half, 0.0) };
+    let release = ProjectionRelease::builder(budget(half, 0.0), Neighbours::AddRemove, 1).records(50);
     let release = release.nonzeros(1).width(4).heavy(HeavyKeys::Off).build().expect("a small release");
     let plan = GuardedPlan::with_release(&setting, Hits::ONE, release).expect("noise for one correction");
     let each = 50 + plan.guard().threshold() as i64;
     let data = [each, each + 1].map(|grows| Data::keys(table(&[(GROWS, grows), (SHRINKS, each)])));
     let cost = plan.cost().expect("a sum of halves");
-    let subject = Subject::new(
+    Subject::new(
         "session of a guarded release, c = 1",
         "one record more",
         claim(&cost),
@@ -171,8 +211,7 @@ fn guarded() -> Audited {
             seen.integer(column.iter().map(|&(row, sign)| sign * release.values()[row]).sum());
             ask_adaptively(session, rng, seen);
         },
-    );
-    Audited::right(subject, 15_000)
+    )
 }
 
 /// Nine questions, each after the answer before it.
