@@ -135,12 +135,12 @@ pub fn experiment() -> Experiment<Case> {
         Finding::require((delta - 1.020e-6).abs() < 5e-10, because)
     })
     .highlight(|case| case.epsilon != 0.1 && matches!(case.runs.get(), 1 | 10 | 1_000 | 1_000_000) || case.epsilon == 200.0)
-    .plot(over_c("noise", "noise (× that of optimal composition)").line("basic ×").line("3.20 ×").line("3.21 ×"))
-    .plot(over_c("deviation", "standard deviation (counts)").line("Laplace sd").line("Gaussian σ").line("σ, ±1 each"))
+    .plot(over_c("noise", "Noise of c mechanisms by composition theorem", "noise (× that of optimal composition)").line("basic ×").line("3.20 ×").line("3.21 ×"))
+    .plot(over_c("deviation", "Noise of c counts: Laplace and Gaussian, optimally composed", "standard deviation (counts)").line("Laplace sd").line("Gaussian σ").line("σ, ±1 each"))
 }
 
-fn over_c(stem: &'static str, y_label: &'static str) -> Plot {
-    Plot::new(stem, "c", y_label).x_label("c (mechanisms)").only("ε", "1").only("δ", "1e-6").log_x().log_y()
+fn over_c(stem: &'static str, title: &'static str, y_label: &'static str) -> Plot {
+    Plot::new(stem, title, "c", y_label).x_label("c (mechanisms)").only("ε", "1").only("δ", "1e-6").log_x().log_y()
 }
 
 fn sweep(size: Size) -> Vec<Case> {

@@ -290,7 +290,7 @@ pub fn experiment() -> Experiment<Case> {
     })
     .timings(["microseconds", "µs a query"])
     .plot(
-        Plot::new("records", "k", "n for an error of a tenth (records)")
+        Plot::new("records", "Records that all conjunctions of k of d columns need", "k", "n for an error of a tenth (records)")
             .x_label("k (free columns)")
             .only("part", "records")
             .split_by("d")
@@ -298,7 +298,7 @@ pub fn experiment() -> Experiment<Case> {
             .points("records needed"),
     )
     .plot(
-        Plot::new("time", "m", "time of a conjunction (µs)")
+        Plot::new("time", "Time of a conjunction, by its points", "m", "time of a conjunction (µs)")
             .x_label("m (points of a conjunction)")
             .only("part", "time")
             .log_x()

@@ -354,13 +354,13 @@ fn map_is_right(table: &Table, is_meant: impl Fn(Source) -> bool) -> Finding {
 
 /// Over each size of distinct keys: typical errors of what releases once, and bounds of all.
 fn plots(experiment: Experiment<Case>) -> Experiment<Case> {
-    let of = |stem, over, y_label, kind| {
+    let of = |stem, title, over, y_label, kind| {
         let x_label = match over {
             "n" => "n (records)",
             "m" => "m (keys of a list)",
             _ => "k (lists)",
         };
-        Plot::new(stem, over, y_label)
+        Plot::new(stem, title, over, y_label)
             .x_label(x_label)
             .only("part", "cells")
             .only("over", over)
@@ -370,17 +370,29 @@ fn plots(experiment: Experiment<Case>) -> Experiment<Case> {
             .log_x()
             .log_y()
     };
-    let typical =
-        |stem, over| of(stem, over, "typical error (records)", "release").line("typical, predicted").points("typical");
-    let bounds =
-        |stem, over, kind| of(stem, over, "error of all answers (records)", kind).line("within").points("largest");
+    let typical = |stem, title| {
+        of(stem, title, stem, "typical error (records)", "release").line("typical, predicted").points("typical")
+    };
+    let bounds = |stem, title, over, kind| {
+        of(stem, title, over, "error of all answers (records)", kind).line("within").points("largest")
+    };
     experiment
-        .plot(typical("n", "n"))
-        .plot(typical("k", "k"))
-        .plot(typical("m", "m"))
-        .plot(bounds("k-bounds", "k", "release"))
-        .plot(bounds("n-bounds-of-sessions", "n", "session"))
-        .plot(bounds("m-bounds-of-sessions", "m", "session"))
+        .plot(typical("n", "Typical error of each release: planned, and measured, by records"))
+        .plot(typical("k", "Typical error of each release: planned, and measured, by number of lists"))
+        .plot(typical("m", "Typical error of each release: planned, and measured, by keys of a list"))
+        .plot(bounds("k-bounds", "What all answers of a release keep: planned, and measured", "k", "release"))
+        .plot(bounds(
+            "n-bounds-of-sessions",
+            "What all answers of a session keep: planned, and measured, by records",
+            "n",
+            "session",
+        ))
+        .plot(bounds(
+            "m-bounds-of-sessions",
+            "What all answers of a session keep: planned, and measured, by keys of a list",
+            "m",
+            "session",
+        ))
 }
 
 #[cfg(test)]

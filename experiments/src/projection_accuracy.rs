@@ -398,29 +398,50 @@ fn overall_checks(experiment: Experiment<Case>) -> Experiment<Case> {
 }
 
 fn plots(experiment: Experiment<Case>) -> Experiment<Case> {
-    let over = |stem, x, label, part| {
-        Plot::new(stem, x, "standard deviation (records)").x_label(label).only("part", part).log_x().log_y()
+    let over = |stem, title, x, label, part| {
+        Plot::new(stem, title, x, "standard deviation (records)").x_label(label).only("part", part).log_x().log_y()
     };
-    let over_m = over("over_m", "m", "m (keys of a list)", "over m").in_brief();
-    let per_list = over("per_list", "k", "k (lists)", "per list").in_brief();
+    let over_m =
+        over("over_m", "Error of an answer, by keys of its list", "m", "m (keys of a list)", "over m").in_brief();
+    let per_list = over(
+        "per_list",
+        "Error of an answer, by number of lists: one release against noise for each",
+        "k",
+        "k (lists)",
+        "per list",
+    )
+    .in_brief();
     experiment
         .highlight(|case| case.highlight)
         .plot(over_m.line("predicted").points("measured").split_by("mechanism"))
-        .plot(over("over_n", "n", "n (records)", "over n").line("predicted").points("measured").split_by("T"))
         .plot(
-            over("over_t", "T", "T (rows of the release)", "over T").line("predicted").points("measured").points("own"),
+            over("over_n", "Error of an answer, by records", "n", "n (records)", "over n")
+                .line("predicted")
+                .points("measured")
+                .split_by("T"),
+        )
+        .plot(
+            over("over_t", "Error of an answer, by rows of the release", "T", "T (rows of the release)", "over T")
+                .line("predicted")
+                .points("measured")
+                .points("own"),
         )
         .plot(per_list.line("predicted").points("measured").split_by("mechanism"))
         .plot(
-            Plot::new("theorem", "k", "largest of k errors (records)")
-                .only("part", "theorem")
-                .x_label("k (lists)")
-                .log_x()
-                .line("promised")
-                .points("worst"),
+            Plot::new(
+                "theorem",
+                "Largest of k errors: the theorem, and measured",
+                "k",
+                "largest of k errors (records)",
+            )
+            .only("part", "theorem")
+            .x_label("k (lists)")
+            .log_x()
+            .line("promised")
+            .points("worst"),
         )
         .plot(
-            Plot::new("frontier", "n", "m (keys of a list)")
+            Plot::new("frontier", "Lists so long that a release guarantees nothing", "n", "m (keys of a list)")
                 .only("part", "frontier")
                 .x_label("n (records)")
                 .log_x()

@@ -218,8 +218,8 @@ pub fn experiment() -> Experiment<Case> {
         let because = format!("{:.3} and {:.3} of {expected:.2}; claimed within 5 %", ratios[0], ratios[1]);
         Finding::require(ratios.iter().all(|ratio| (ratio - 1.0).abs() < 0.05), because)
     })
-    .plot(over_r("fourth", "fourth moment of a row (× independent signs)").log_y().points("rows⁴"))
-    .plot(over_r("errors", "squared error (× independent signs)").log_y().points("errors²"))
+    .plot(over_r("fourth", "Fourth moment of a row of dense signs, by independence of the hash", "fourth moment of a row (× independent signs)").log_y().points("rows⁴"))
+    .plot(over_r("errors", "Squared error of an answer, by independence of the hash", "squared error (× independent signs)").log_y().points("errors²"))
 }
 
 /// The fourth moment of dense rows on the subspace.
@@ -227,8 +227,8 @@ fn fourth(table: &Table, r: &str) -> f64 {
     table.only("signs", "dense").only("keys", "subspace").only("r", r).number("rows⁴")
 }
 
-fn over_r(stem: &'static str, y_label: &'static str) -> Plot {
-    let plot = Plot::new(stem, "r", y_label).x_label("r (how many keys' signs are independent)");
+fn over_r(stem: &'static str, title: &'static str, y_label: &'static str) -> Plot {
+    let plot = Plot::new(stem, title, "r", y_label).x_label("r (how many keys' signs are independent)");
     plot.only("signs", "dense").log_x().split_by("keys")
 }
 

@@ -323,16 +323,21 @@ fn perceptron(table: &Table) -> Finding {
 fn plots(experiment: Experiment<Case>) -> Experiment<Case> {
     experiment
         .plot(
-            Plot::new("promise", "n", "guaranteed error (share of the records)")
-                .only("part", "promise")
-                .x_label("n (records)")
-                .split_by("mode")
-                .log_x()
-                .log_y()
-                .line("promised"),
+            Plot::new(
+                "promise",
+                "Error that a session guarantees, by number of records",
+                "n",
+                "guaranteed error (share of the records)",
+            )
+            .only("part", "promise")
+            .x_label("n (records)")
+            .split_by("mode")
+            .log_x()
+            .log_y()
+            .line("promised"),
         )
         .plot(
-            Plot::new("people", "k", "mean error (people)")
+            Plot::new("people", "Mean error of k questions about real people, by mode", "k", "mean error (people)")
                 .only("part", "people")
                 .x_label("k (queries)")
                 .in_brief()

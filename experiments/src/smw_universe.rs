@@ -317,7 +317,7 @@ pub fn experiment() -> Experiment<Case> {
         matches!(case.universe, Universe::Bits(10 | 64) | Universe::Bytes(64)) && case.held != Held::Support
     })
     .plot(
-        Plot::new("error", "log₂ |X|", "mean error (share of the records)")
+        Plot::new("error", "Error of a session, by size of the universe", "log₂ |X|", "mean error (share of the records)")
             .x_label("log₂ |X| (bits of a key)")
             .split_by("hypothesis")
             .log_x()
@@ -326,7 +326,7 @@ pub fn experiment() -> Experiment<Case> {
             .in_brief(),
     )
     .plot(
-        Plot::new("time", "log₂ |X|", "time of a query (µs)")
+        Plot::new("time", "Time of a query, by size of the universe", "log₂ |X|", "time of a query (µs)")
             .x_label("log₂ |X| (bits of a key)")
             .split_by("hypothesis")
             .log_x()

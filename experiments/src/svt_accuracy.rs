@@ -116,15 +116,15 @@ pub fn experiment() -> Experiment<Case> {
         Finding::at_most(worst, 1.0)
     })
     .highlight(|case| case.highlight)
-    .plot(over_k("verdicts", "3.26", "0").in_brief())
-    .plot(over_k("verdicts_delta", "3.26", "1e-6"))
-    .plot(over_k("numbers_delta", "3.28", "1e-6"))
-    .plot(over_k("others", "none", "0"))
-    .plot(over_k("others_delta", "none", "1e-6"))
+    .plot(over_k("verdicts", "Error of ⊤ and ⊥, at most ten ⊤: Theorem 3.26 and tight plans", "3.26", "0").in_brief())
+    .plot(over_k("verdicts_delta", "Error of ⊤ and ⊥, at most ten ⊤, with δ: Theorem 3.26 and tight plans", "3.26", "1e-6"))
+    .plot(over_k("numbers_delta", "Error of released numbers, at most ten, with δ: Theorem 3.28 and tight plans", "3.28", "1e-6"))
+    .plot(over_k("others", "Ten of k large counts by other ways", "none", "0"))
+    .plot(over_k("others_delta", "Ten of k large counts by other ways, with δ", "none", "1e-6"))
 }
 
-fn over_k(stem: &'static str, theorem: &'static str, delta: &'static str) -> Plot {
-    Plot::new(stem, "k", "error (counts): bound, and measured 95 % quantile")
+fn over_k(stem: &'static str, title: &'static str, theorem: &'static str, delta: &'static str) -> Plot {
+    Plot::new(stem, title, "k", "error (counts): bound, and measured 95 % quantile")
         .only("theorem", theorem)
         .only("c", "10")
         .only("ε", "1")

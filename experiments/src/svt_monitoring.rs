@@ -93,7 +93,7 @@ pub fn experiment() -> Experiment<Case> {
     })
     .highlight(|case| !is_flat(case) || case.mechanism == "no redraw")
     .plot(
-        Plot::new("false_alarms", "k", "false alarms a run, of at most c = 10")
+        Plot::new("false_alarms", "False alarms of a stream that is always below the threshold", "k", "false alarms a run, of at most c = 10")
             .only("stream", "flat")
             .x_label("k (queries)")
             .log_x()
@@ -102,7 +102,7 @@ pub fn experiment() -> Experiment<Case> {
             .in_brief(),
     )
     .plot(
-        Plot::new("safe_distance", "k", "distance below the threshold (counts)")
+        Plot::new("safe_distance", "How far below the threshold nothing is alarmed, in 95 % of runs", "k", "distance below the threshold (counts)")
             .only("stream", "flat")
             .x_label("k (queries)")
             .log_x()
@@ -111,7 +111,7 @@ pub fn experiment() -> Experiment<Case> {
             .split_by("mechanism"),
     )
     .plot(
-        Plot::new("aircraft", "ε", "share of runs that find exactly the two days")
+        Plot::new("aircraft", "A year of real days, two of them above the threshold", "ε", "share of runs that find exactly the two days")
             .only("stream", "aircraft")
             .log_x()
             .points("right")

@@ -36,7 +36,7 @@
 //!         .check("below the bound", |case, sample| {
 //!             Finding::rarely_above(sample.values("excess"), bound(case), case.beta)
 //!         })
-//!         .plot(Plot::new("plot", "tosses", "excess (heads)").x_label("n (tosses)").log_x().log_y().line("bound").points("measured"))
+//!         .plot(Plot::new("plot", "Excess of heads: bound and measured", "tosses", "excess (heads)").x_label("n (tosses)").log_x().log_y().line("bound").points("measured"))
 //! }
 //!
 //! // The binary is `fn main() -> ExitCode { experiment().main() }`. Here, the same without a command line:

@@ -15,12 +15,13 @@ use crate::table::{Role, Table};
 ///
 /// ```
 /// use tamis_harness::Plot;
-/// let plot = Plot::new("plot", "k", "error (counts)").x_label("k (queries)").log_x();
+/// let plot = Plot::new("plot", "Error of k queries", "k", "error (counts)").x_label("k (queries)").log_x();
 /// let plot = plot.line("paper's bound").points("measured").split_by("c").in_brief();
 /// ```
 #[derive(Clone, Debug)]
 pub struct Plot {
     stem: &'static str,
+    title: &'static str,
     x: &'static str,
     x_label: &'static str,
     y_label: &'static str,
@@ -81,10 +82,21 @@ const SHAPES: [(&[(i32, i32)], bool); 8] = [
 ];
 
 impl Plot {
-    /// A plot over the column `x`, in the file `stem`.svg. `y_label` names the vertical axis and its unit.
-    pub fn new(stem: &'static str, x: &'static str, y_label: &'static str) -> Self {
-        let (series, only) = (Vec::new(), Vec::new());
-        Self { stem, x, x_label: x, y_label, log_x: false, log_y: false, series, split: None, only, in_brief: false }
+    /// A plot over the column `x`, in the file `stem`.svg. `title` says what it shows, `y_label` names the vertical axis and its unit.
+    pub fn new(stem: &'static str, title: &'static str, x: &'static str, y_label: &'static str) -> Self {
+        Self {
+            stem,
+            title,
+            x,
+            x_label: x,
+            y_label,
+            log_x: false,
+            log_y: false,
+            series: Vec::new(),
+            split: None,
+            only: Vec::new(),
+            in_brief: false,
+        }
     }
 
     /// The name of the horizontal axis and its unit, where the column's name does not say it.
@@ -169,18 +181,18 @@ impl Plot {
         format!("{}{}.svg", if timed { "timings-" } else { "" }, self.stem)
     }
 
-    /// The SVG, with the name of the experiment and the choice of rows above it.
+    /// The SVG; below it the name of the experiment and the choice of rows.
     pub(crate) fn draw(&self, name: &str, table: &Table) -> String {
-        let (mut title, mut table) = (name.to_owned(), table.clone());
+        let (mut from, mut table) = (name.to_owned(), table.clone());
         for (column, text) in &self.only {
-            title += &format!(", {column} = {text}");
+            from += &format!(", {column} = {text}");
             table = table.only(column, *text);
         }
         let (series, left_out) = self.series(&table);
         let mut svg = String::new();
         let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         // Cannot fail: the backend writes to memory, and the ranges are finite and not empty.
-        self.draw_series(&title, &series, left_out, root).expect("memory does not fail");
+        self.draw_series(&from, &series, left_out, root).expect("memory does not fail");
         svg
     }
 
@@ -222,7 +234,7 @@ impl Plot {
 
     fn draw_series(
         &self,
-        title: &str,
+        from: &str,
         series: &[Series],
         left_out: usize,
         root: DrawingArea<SVGBackend<'_>, Shift>,
@@ -231,11 +243,11 @@ impl Plot {
         let entries = self.legend(series);
         let widest = entries.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
         let legend_width = (62 + 8 * widest as i32).min(SIZE.0 as i32 / 2);
-        let (plot, legend) = root.split_horizontally(SIZE.0 as i32 - legend_width);
+        let (plot, legend) =
+            root.titled(self.title, ("sans-serif", 18))?.split_horizontally(SIZE.0 as i32 - legend_width);
         let x_axis = Axis { range: range(series, |point| point.0, self.log_x), log: self.log_x };
         let y_axis = Axis { range: range(series, |point| point.1, self.log_y), log: self.log_y };
         let mut chart = ChartBuilder::on(&plot)
-            .caption(title, ("sans-serif", 18))
             .margin(12)
             .x_label_area_size(48)
             .y_label_area_size(80)
@@ -254,7 +266,7 @@ impl Plot {
         }
         let height = (SIZE.1 as i32 - 90) / entries.len().max(1) as i32;
         for (row, (label, shown)) in entries.iter().enumerate() {
-            let y = 52 + height.min(22) * row as i32;
+            let y = 26 + height.min(22) * row as i32;
             for one in shown {
                 let example = if one.mark == Mark::Line { vec![(4, y), (40, y)] } else { vec![(22, y)] };
                 one.draw(&legend, &example)?;
@@ -263,10 +275,11 @@ impl Plot {
             legend.draw(&Text::new(label.clone(), (46, y - 7), ("sans-serif", 14).into_font().color(&colour)))?;
         }
         let note = match (series.is_empty(), left_out) {
-            (true, _) => "seeded: not private · nothing to show".to_owned(),
-            (false, 0) => "seeded: not private".to_owned(),
-            (false, count) => format!("seeded: not private · {count} values do not fit the axes"),
+            (true, _) => " · nothing to show".to_owned(),
+            (false, 0) => String::new(),
+            (false, count) => format!(" · {count} values do not fit the axes"),
         };
+        let note = format!("{from} · seeded: not private{note}");
         root.draw(&Text::new(note, (12, SIZE.1 as i32 - 16), ("sans-serif", 11).into_font().color(&GREY)))?;
         root.present()
     }
@@ -407,11 +420,11 @@ mod tests {
     }
 
     fn plot() -> Plot {
-        Plot::new("plot", "k", "error").log_x().log_y().line("bound").points("measured").split_by("c")
+        Plot::new("plot", "t & <u>", "k", "error").log_x().log_y().line("bound").points("measured").split_by("c")
     }
 
     fn drawn(rows: &[[&str; 4]]) -> String {
-        plot().x_label("k (queries)").draw("t & <u>", &table(rows))
+        plot().x_label("k (queries)").draw("sums", &table(rows))
     }
 
     #[test]
@@ -434,7 +447,12 @@ mod tests {
         let rows = [["1", "1", "10", "3"], ["10", "1", "20", "0"], ["1", "2", "30", "inf"], ["10", "2", "40", ""]];
         let svg = drawn(&rows);
         let legend = ["c = 1", "c = 2", "line: bound", "points: measured"];
-        for label in legend.into_iter().chain(["2 values do not fit the axes", "t &amp; &lt;u&gt;", "k (queries)"]) {
+        for label in legend.into_iter().chain([
+            "2 values do not fit the axes",
+            "t &amp; &lt;u&gt;",
+            "k (queries)",
+            "sums · seeded",
+        ]) {
             assert!(svg.contains(label), "{label:?} is missing in {svg}");
         }
         assert_eq!(svg, drawn(&rows));

@@ -115,7 +115,7 @@ fn index_page(outcomes: &[Outcome], options: &Options) -> String {
     let size = match options.size {
         Size::Brief => "These are the results of the brief size, a part of the quick one.",
         Size::Quick => {
-            "These are the results of the quick size, regenerated with every change. `--size full` writes those of the full size into `full`."
+            "These are the results of the quick size, regenerated with every change. `full` has those of the full size, of one run on one machine; `--size full` writes them."
         }
         Size::Full => "These are the results of the full size, of one run on one machine.",
     };

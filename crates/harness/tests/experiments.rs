@@ -69,7 +69,7 @@ fn sums_with(before: impl Fn(&Sums) + Send + Sync + 'static) -> Experiment<Sums>
     })
     .highlight(|case| case.terms >= 16)
     .plot(
-        Plot::new("plot", "terms", "excess over the mean")
+        Plot::new("plot", "Excess of sums", "terms", "excess over the mean")
             .log_x()
             .log_y()
             .line("bound")
@@ -278,7 +278,7 @@ fn a_definition_that_contradicts_itself_does_not_start() {
     assert_eq!(problem(sums().sweep(|_| Vec::new())), "its sweep has no cases");
     assert_eq!(problem(sums().column("bound", |_, _| 1.0)), "two columns are called \"bound\"");
     assert_eq!(
-        problem(sums().plot(Plot::new("other", "terms", "y").line("bond"))),
+        problem(sums().plot(Plot::new("other", "Other", "terms", "y").line("bond"))),
         "a plot uses the column \"bond\", which does not exist"
     );
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
@@ -298,8 +298,8 @@ fn timed(holds: bool) -> Experiment<Sums> {
         .column("median seconds", |_, sample| sample.quantile("seconds", 0.5))
         .check("counts", move |case, _| Finding::require(holds || case.terms < 100, "so it is said"))
         .timings(["seconds", "median seconds"])
-        .plot(Plot::new("time", "terms", "seconds").points("median seconds"))
-        .plot(Plot::new("count", "terms", "terms").line("terms again"))
+        .plot(Plot::new("time", "Time", "terms", "seconds").points("median seconds"))
+        .plot(Plot::new("count", "Count", "terms", "terms").line("terms again"))
 }
 
 /// The report of [`sums`] and [`timed`]: it opens without a network or a script, and has everything.
@@ -351,9 +351,10 @@ fn the_brief_size_is_a_part_of_the_quick_one() {
 
     // A plot that belongs to it brings its rows, and with all rows the checks across them are made.
     let plot = |plot: Plot| plot.log_x().points("measured").in_brief();
-    let one = sums().plot(plot(Plot::new("one", "terms", "excess").only("beta", "0.05"))).run(&brief).expect("runs");
+    let one =
+        sums().plot(plot(Plot::new("one", "One", "terms", "excess").only("beta", "0.05"))).run(&brief).expect("runs");
     assert_eq!((one.rows.rows.len(), one.plots.len(), one.overall.len()), (6, 1, 0));
-    let all = sums().plot(plot(Plot::new("all", "terms", "excess"))).run(&brief).expect("runs");
+    let all = sums().plot(plot(Plot::new("all", "All", "terms", "excess"))).run(&brief).expect("runs");
     assert_eq!((&all.rows, &all.overall, all.plots.len()), (&quick.rows, &quick.overall, 2));
     assert_eq!(all.omitted, [""; 0]);
 }

@@ -325,11 +325,16 @@ fn experiment_on(sweep: fn(Size) -> Vec<Case>) -> Experiment<Case> {
         .highlight(|case| case.role == CONTROL || SHOWN.contains(&case.audited.subject.name()))
         .file("counterexamples.json", replay::counterexamples)
         .plot(
-            Plot::new("bounds", "exact", "loss: lower bound, and exact")
-                .x_label("exact loss, where it is known")
-                .line("exact")
-                .points("loss ≥")
-                .split_by("it is"),
+            Plot::new(
+                "bounds",
+                "Privacy loss: what runs alone prove of it, against arithmetic",
+                "exact",
+                "loss: lower bound, and exact",
+            )
+            .x_label("exact loss, where it is known")
+            .line("exact")
+            .points("loss ≥")
+            .split_by("it is"),
         )
 }
 
