@@ -477,6 +477,13 @@ mod tests {
         assert!(outcome.findings().iter().any(|line| line.contains(tallied)), "{:?}", outcome.findings());
     }
 
+    #[test]
+    #[should_panic(expected = "δ of the twin of bit that claims 1")]
+    fn another_delta_is_no_twin() {
+        let another = response(4.0).claiming(Claim::approximate(4.0, 0.1));
+        let _ = Audited::beside_twin(response(1.0), another, 100);
+    }
+
     /// What is right, wrong, falsely called right, and falsely called wrong. Cheap: at most 40 000 runs.
     fn small(size: Size) -> Vec<Case> {
         let costly = 300_000_000 / 40_000;

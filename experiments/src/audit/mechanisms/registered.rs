@@ -2,8 +2,8 @@
 //!
 //! Each is asked three questions, and has a twin for each: a key that one record has, or none; a record that takes another key; a
 //! person with three records. What guesses, and asks the data only whether a guess holds, is asked where five hold once in four times,
-//! as many lists at both ε: elsewhere it would say the same of both inputs. Some rows stay blind, and the table says so: a stability threshold gives away no
-//! new key but with probability δ, at any ε; the paper's plan for sparse weights has a threshold beyond all records where their
+//! the same lists at both ε: elsewhere it would say the same of both inputs. Some rows stay blind, and the table says so: a stability
+//! threshold gives away no new key but with probability δ, at any ε; the paper's plan for sparse weights has a threshold beyond all records where their
 //! number is public; and of a guarded release with ten corrections three lists show little.
 
 use std::cmp::Ordering;
@@ -101,8 +101,9 @@ impl Neighbour {
     /// What may be stated at a tie, to be tried in turn.
     ///
     /// Under add-remove the data may have more records than were stated, and of a few stated ones the threshold is low and the corrections
-    /// are few. So they are if no key is stated to have more than one: privacy does not rest on that either. With five records the paper's
-    /// plan refuses what twenty do not; dense weights learn of a small universe only, where keys have more records each.
+    /// are few. So they are if no key is stated to have more than one: privacy does not rest on that either. Of five records
+    /// the paper's plan has a threshold that noise alone is above; dense weights over as many keys as there are records have one beyond all
+    /// records, and over few keys have not.
     fn tied_sizes(self) -> [Sizes; 2] {
         let distinct = |records| Sizes { records, largest_count: 1, universe: records };
         if self.is_substituted() {
@@ -128,6 +129,20 @@ impl Neighbour {
             universe: Some(4),
             asking: Asking::Adaptively,
             memory: 1 << 30,
+        }
+    }
+
+    /// The same with no δ, for nine lists of three keys each, of data of these sizes.
+    fn question_at_the_tie(self, sizes: Sizes, epsilon: f64) -> Question {
+        let Sizes { records, largest_count, universe } = sizes;
+        Question {
+            records,
+            support: 3,
+            queries: Queries::new(9).expect("positive"),
+            largest_count,
+            key_multiplicity: 1.0,
+            universe: Some(universe),
+            ..self.question(budget(epsilon, 0.0))
         }
     }
 
@@ -171,7 +186,7 @@ const OTHER: u64 = 60;
 
 impl Scene {
     /// A mechanism that is planned for ε = 1, and its twin: both at the tie if both have one, else both small, of one δ. So they
-    /// differ in nothing but ε and, at the tie, in how many records have the frequent key.
+    /// are asked the same and, but at the tie for how many records have the frequent key, of the same inputs.
     fn beside_twin(mechanism: &dyn QueryRelease, neighbour: Neighbour) -> [Result<Self, String>; 2] {
         let both = [1.0, TWIN];
         for sizes in neighbour.tied_sizes() {
@@ -206,22 +221,13 @@ impl Scene {
     ///
     /// The number is looked for by runs of the mechanism: the auditor's own come after it and know nothing of them.
     fn at_the_tie(mechanism: &dyn QueryRelease, neighbour: Neighbour, sizes: Sizes, epsilon: f64) -> Option<Self> {
-        let Sizes { records, largest_count, universe } = sizes;
-        let question = Question {
-            records,
-            support: 3,
-            queries: Queries::new(9).expect("positive"),
-            largest_count,
-            key_multiplicity: 1.0,
-            universe: Some(universe),
-            ..neighbour.question(budget(epsilon, 0.0))
-        };
         // A release that is watched over guesses from the data, and not at first from nothing.
         let About { is_adaptive, basis, .. } = mechanism.about();
         if !is_adaptive || basis != Basis::Theorem {
             return None;
         }
-        let planned = plan(mechanism, &question).ok()?;
+        let Sizes { records, universe, .. } = sizes;
+        let planned = plan(mechanism, &neighbour.question_at_the_tie(sizes, epsilon)).ok()?;
         let lists = (0..9).map(|place| list(&[u64::from(place >= GROWING), FREQUENT, ABSENT + place])).collect();
         let others = |frequent: u32| {
             // One record is the person's.
@@ -327,4 +333,20 @@ fn moved_together(answers: &[f64], moved: &[[i64; 2]]) -> bool {
 
 fn first_are_alike(answers: &[f64]) -> bool {
     answers.len() > GROWING as usize && answers[..GROWING as usize].iter().all(|answer| *answer == answers[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What makes no sense is refused, and its scene silently left out.
+    #[test]
+    fn every_question_makes_sense() {
+        for neighbour in Neighbour::ALL {
+            assert_eq!(neighbour.question(budget(1.0, DELTA)).check(), Ok(()));
+            for sizes in neighbour.tied_sizes() {
+                assert_eq!(neighbour.question_at_the_tie(sizes, 1.0).check(), Ok(()), "{neighbour:?}");
+            }
+        }
+    }
 }
