@@ -79,7 +79,8 @@ fn low_at_the_end(subject: Subject, pair: &Pair) -> Subject {
     })
 }
 
-/// One of the catalogue, on the pair that gives it away; which event does is left to the auditor.
+/// One of the catalogue, on the pair that gives it away; which event does is left to the auditor, but for one that it is handed where
+/// outputs have numbers and the loss is finite.
 fn published(wrong: Counterexample) -> Audited {
     let Counterexample { name, mechanism, pair, threshold, output, continuous_loss } = wrong;
     let against = if threshold == 0 { String::new() } else { format!(", T = {}", threshold as f64 / UNIT as f64) };

@@ -167,9 +167,9 @@ fn top(budget: &Budget) -> Audited {
 
 /// A stability threshold for the keys that occur, and what of its answers may be published.
 fn threshold(pair: &str, neighbours: Neighbours, rows_per_unit: u32, counts: [Vec<i64>; 2]) -> Audited {
-    let budget = budget(1.0, DELTA);
-    let threshold = StabilityThreshold::new(&budget, neighbours, rows_per_unit).expect("a small scale");
-    let subject =
+    let subject = |epsilon| {
+        let (budget, counts) = (budget(epsilon, DELTA), counts.clone());
+        let threshold = StabilityThreshold::new(&budget, neighbours, rows_per_unit).expect("a small scale");
         Subject::new("stability threshold", pair, claim(&budget), counts, move |counts: &Vec<i64>, rng, seen| {
             for (key, &count) in counts.iter().enumerate() {
                 if let Some(noisy) = threshold.release(count, rng) {
@@ -177,8 +177,9 @@ fn threshold(pair: &str, neighbours: Neighbours, rows_per_unit: u32, counts: [Ve
                     seen.integer(noisy);
                 }
             }
-        });
-    Audited::right(subject, 200)
+        })
+    };
+    Audited::with_twin(subject, 200)
 }
 
 /// What is refused after the last alert is refused alike, whatever the data says by then, and without a look at it: these inputs

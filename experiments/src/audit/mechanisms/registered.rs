@@ -1,22 +1,23 @@
 //! What the planner knows, as it plans and carries it out: a new mechanism of its list is audited without a line here.
 //!
 //! Each is asked three questions, and has a twin for each: a key that one record has, or none; a record that takes another key; a
-//! person with three records. What guesses, and asks the data only whether a guess holds, is asked where five hold once in four times:
-//! elsewhere it would say the same of both inputs. Some rows stay blind, and the table says so: a stability threshold gives away no
-//! new key but with probability δ, at any ε; the paper's plan for sparse weights has a threshold beyond all records where their
+//! person with three records. What guesses, and asks the data only whether a guess holds, is asked where five hold once in four times,
+//! the same lists at both ε: elsewhere it would say the same of both inputs. Some rows stay blind, and the table says so: a stability
+//! threshold gives away no new key but with probability δ, at any ε; the paper's plan for sparse weights has a threshold beyond all records where their
 //! number is public; and of a guarded release with ten corrections three lists show little.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
 use rand::SeedableRng;
-use tamis::noise::{Beta, Neighbours, Queries};
+use tamis::noise::{Beta, Budget, Neighbours, Queries};
 use tamis::plan::{About, Asking, Basis, Planned, QueryRelease, Question, Records, mechanisms};
 use tamis::queries::{Fingerprint, Histogram, SparseQuery};
 use tamis_harness::TrialRng;
 use tamis_harness::audit::{Number, Subject, Transcript};
 
 use super::{Audited, DELTA, budget, claim, list, or_refused, refused, with_person};
+use crate::audit::TWIN;
 
 /// A run of any of them, roughly.
 const NANOSECONDS: u64 = 15_000;
@@ -28,7 +29,7 @@ pub fn subjects() -> Vec<Audited> {
     let audited = |(mechanism, neighbour): (_, Neighbour)| {
         // Where one answer grows and another shrinks, what tells most is rarer.
         let effort = if neighbour.is_substituted() { 2 } else { 1 };
-        Audited::with_twin(|epsilon| Scene::subject(mechanism, neighbour, epsilon), NANOSECONDS).thoroughly(effort)
+        audited(mechanism, neighbour).thoroughly(effort)
     };
     questions.map(audited).collect()
 }
@@ -36,7 +37,39 @@ pub fn subjects() -> Vec<Audited> {
 /// Any mechanism as the audit sees it: three lists, of which two name a key that one record has, or none. If it refuses the question, that
 /// is what is seen. CONTRIBUTING has an example.
 pub fn subject(mechanism: &'static dyn QueryRelease) -> Subject {
-    Scene::subject(mechanism, Neighbour::Appears, 1.0)
+    let [right, _] = Scene::beside_twin(mechanism, Neighbour::Appears);
+    played(right, mechanism, Neighbour::Appears)
+}
+
+/// With its twin, if both can be planned.
+fn audited(mechanism: &dyn QueryRelease, neighbour: Neighbour) -> Audited {
+    match Scene::beside_twin(mechanism, neighbour) {
+        [Ok(right), Ok(twin)] => {
+            assert_eq!(right.lists, twin.lists, "a twin answers the same lists");
+            let [right, twin] = [right, twin].map(|scene| played(Ok(scene), mechanism, neighbour));
+            Audited::beside_twin(right, twin, NANOSECONDS)
+        }
+        [right, _] => Audited::right(played(right, mechanism, neighbour), NANOSECONDS),
+    }
+}
+
+/// The subject of a scene; or of a refusal, which is then all that is seen.
+fn played(scene: Result<Scene, String>, mechanism: &dyn QueryRelease, neighbour: Neighbour) -> Subject {
+    let (name, pair) = (format!("planned {}", mechanism.about().name), neighbour.in_words());
+    match scene {
+        Ok(scene) => scene.played(name, pair),
+        Err(refusal) => {
+            let claim = claim(&budget(1.0, DELTA));
+            Subject::new(name, pair, claim, [(), ()], move |(), _, seen| refused(&refusal, seen))
+        }
+    }
+}
+
+/// Plans as the planner does: for a question that makes sense, within its memory.
+fn plan(mechanism: &dyn QueryRelease, question: &Question) -> Result<Planned, String> {
+    question.check().map_err(|error| error.to_string())?;
+    let planned = mechanism.plan(question).map_err(|refusal| refusal.reason)?;
+    if planned.effort.bytes > question.memory as f64 { Err("no room in memory".to_owned()) } else { Ok(planned) }
 }
 
 /// By what the inputs differ.
@@ -65,14 +98,29 @@ impl Neighbour {
         self == Self::Exchanged
     }
 
-    /// What is asked of the planner, but for sizes: with δ, and with four keys listed.
-    fn question(self, epsilon: f64) -> Question {
+    /// What may be stated at a tie, to be tried in turn.
+    ///
+    /// Under add-remove the data may have more records than were stated, and of a few stated ones the threshold is low and the corrections
+    /// are few. So they are if no key is stated to have more than one: privacy does not rest on that either. Of five records
+    /// the paper's plan has a threshold that noise alone is above; dense weights over as many keys as there are records have one beyond all
+    /// records, and over few keys have not.
+    fn tied_sizes(self) -> [Sizes; 2] {
+        let distinct = |records| Sizes { records, largest_count: 1, universe: records };
+        if self.is_substituted() {
+            [distinct(100), Sizes { records: 100, largest_count: 25, universe: 4 }]
+        } else {
+            [distinct(5), distinct(20)]
+        }
+    }
+
+    /// What is asked of the planner, but for sizes, with four keys listed.
+    fn question(self, budget: Budget) -> Question {
         Question {
             records: 8,
             support: 2,
             queries: Queries::new(3).expect("positive"),
             beta: Beta::new(0.05).expect("a probability"),
-            budget: budget(epsilon, DELTA),
+            budget,
             neighbours: if self.is_substituted() { Neighbours::Substitute } else { Neighbours::AddRemove },
             rows_per_unit: if self == Self::ThreeRows { 3 } else { 1 },
             largest_count: 8,
@@ -84,6 +132,20 @@ impl Neighbour {
         }
     }
 
+    /// The same with no δ, for nine lists of three keys each, of data of these sizes.
+    fn question_at_the_tie(self, sizes: Sizes, epsilon: f64) -> Question {
+        let Sizes { records, largest_count, universe } = sizes;
+        Question {
+            records,
+            support: 3,
+            queries: Queries::new(9).expect("positive"),
+            largest_count,
+            key_multiplicity: 1.0,
+            universe: Some(universe),
+            ..self.question(budget(epsilon, 0.0))
+        }
+    }
+
     /// The two inputs: what one person has of keys 0 and 1, beside one record each of others, so many of each key.
     fn inputs(self, others: &[(u64, u32)]) -> [Histogram; 2] {
         match self {
@@ -92,6 +154,15 @@ impl Neighbour {
             Self::ThreeRows => [with_person(others, &[], 3), with_person(others, &[0, 0, 0], 3)],
         }
     }
+}
+
+/// What is stated of data at a tie.
+#[derive(Clone, Copy)]
+struct Sizes {
+    records: u64,
+    largest_count: u64,
+    /// Keys, all of them listed.
+    universe: u64,
 }
 
 /// A mechanism planned for a question, two inputs, and the lists to ask of either.
@@ -108,26 +179,33 @@ const GROWING: u64 = 5;
 const FREQUENT: u64 = 50;
 /// … and each one key from here on that no record has: it makes a list another one.
 const ABSENT: u64 = 100;
+/// Where the universe begins that is listed there.
+const LISTED: u64 = 150;
 /// What is left of the records has this key, which no list names.
 const OTHER: u64 = 60;
 
 impl Scene {
-    /// The subject of a mechanism that is planned for this ε.
-    fn subject(mechanism: &dyn QueryRelease, neighbour: Neighbour, epsilon: f64) -> Subject {
-        let (name, pair) = (format!("planned {}", mechanism.about().name), neighbour.in_words());
-        let tie = Self::at_the_tie(mechanism, neighbour, epsilon);
-        match tie.map_or_else(|| Self::small(mechanism, neighbour, epsilon), Ok) {
-            Ok(scene) => scene.played(name, pair),
-            Err(refusal) => {
-                let claim = claim(&budget(epsilon, DELTA));
-                Subject::new(name, pair, claim, [(), ()], move |(), _, seen| refused(&refusal, seen))
+    /// A mechanism that is planned for ε = 1, and its twin: both at the tie if both have one, else both small, of one δ. So they
+    /// are asked the same and, but at the tie for how many records have the frequent key, of the same inputs.
+    fn beside_twin(mechanism: &dyn QueryRelease, neighbour: Neighbour) -> [Result<Self, String>; 2] {
+        let both = [1.0, TWIN];
+        for sizes in neighbour.tied_sizes() {
+            let tie = |epsilon| Self::at_the_tie(mechanism, neighbour, sizes, epsilon);
+            if let [Some(right), Some(twin)] = both.map(tie) {
+                return [Ok(right), Ok(twin)];
             }
+        }
+        let small = |delta| both.map(|epsilon| Self::small(mechanism, neighbour, budget(epsilon, delta)));
+        match small(DELTA) {
+            // One of Gaussian noise, say, and the other of Laplace noise. Without δ there is no choice.
+            [Ok(right), Ok(twin)] if right.planned.cost.delta() != twin.planned.cost.delta() => small(0.0),
+            scenes => scenes,
         }
     }
 
     /// Eight records, and such that everything can be had. One list is a key alone.
-    fn small(mechanism: &dyn QueryRelease, neighbour: Neighbour, epsilon: f64) -> Result<Self, String> {
-        let planned = mechanism.plan(&neighbour.question(epsilon)).map_err(|refusal| refusal.reason)?;
+    fn small(mechanism: &dyn QueryRelease, neighbour: Neighbour, budget: Budget) -> Result<Self, String> {
+        let planned = plan(mechanism, &neighbour.question(budget))?;
         let (others, lists) = match neighbour {
             Neighbour::Appears => (vec![(2, 7)], [[0, 0], [2, 3], [0, 3]]),
             // Under substitution the number of records is public.
@@ -142,25 +220,14 @@ impl Scene {
     /// them once in four times. None for what gives no guesses, or corrects none.
     ///
     /// The number is looked for by runs of the mechanism: the auditor's own come after it and know nothing of them.
-    fn at_the_tie(mechanism: &dyn QueryRelease, neighbour: Neighbour, epsilon: f64) -> Option<Self> {
-        // Under add-remove the data may have more records than were stated, and of a few stated ones the threshold is low and the corrections
-        // are few. So they are if no key is stated to have more than one: privacy does not rest on that either.
-        let records = if neighbour.is_substituted() { 100 } else { 5 };
-        let question = Question {
-            records,
-            support: 3,
-            queries: Queries::new(9).expect("positive"),
-            budget: budget(epsilon, 0.0),
-            largest_count: 1,
-            key_multiplicity: 1.0,
-            ..neighbour.question(epsilon)
-        };
+    fn at_the_tie(mechanism: &dyn QueryRelease, neighbour: Neighbour, sizes: Sizes, epsilon: f64) -> Option<Self> {
         // A release that is watched over guesses from the data, and not at first from nothing.
         let About { is_adaptive, basis, .. } = mechanism.about();
         if !is_adaptive || basis != Basis::Theorem {
             return None;
         }
-        let planned = mechanism.plan(&question).ok()?;
+        let Sizes { records, universe, .. } = sizes;
+        let planned = plan(mechanism, &neighbour.question_at_the_tie(sizes, epsilon)).ok()?;
         let lists = (0..9).map(|place| list(&[u64::from(place >= GROWING), FREQUENT, ABSENT + place])).collect();
         let others = |frequent: u32| {
             // One record is the person's.
@@ -168,7 +235,7 @@ impl Scene {
             [(FREQUENT, frequent), (OTHER, rest)]
         };
         // No list names a key that is listed: dense weights guess 0.
-        let universe = ABSENT + 50..ABSENT + 54;
+        let universe = LISTED..LISTED + universe;
         let mut scene = Self { planned, inputs: neighbour.inputs(&others(0)), universe, lists };
         let most = if neighbour.is_substituted() { records as u32 - 1 } else { 1 << 10 };
         let mut holds = |frequent: u32| {
@@ -191,7 +258,8 @@ impl Scene {
         Records::listed(self.inputs[side].clone(), self.universe.clone().map(Fingerprint::raw))
     }
 
-    /// Whether the lists that name key 0 are all answered alike in at least a quarter of some runs: noise never is.
+    /// Whether the lists that name key 0 are all answered alike in at least a quarter of some runs. Noise that is drawn for each on a fine
+    /// grid hardly ever is; were it coarse, the scene would be another one, which costs power and no truth.
     fn guesses_hold(&self) -> bool {
         const RUNS: u64 = 64;
         let records = self.records(0);
@@ -265,4 +333,20 @@ fn moved_together(answers: &[f64], moved: &[[i64; 2]]) -> bool {
 
 fn first_are_alike(answers: &[f64]) -> bool {
     answers.len() > GROWING as usize && answers[..GROWING as usize].iter().all(|answer| *answer == answers[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What makes no sense is refused, and its scene silently left out.
+    #[test]
+    fn every_question_makes_sense() {
+        for neighbour in Neighbour::ALL {
+            assert_eq!(neighbour.question(budget(1.0, DELTA)).check(), Ok(()));
+            for sizes in neighbour.tied_sizes() {
+                assert_eq!(neighbour.question_at_the_tie(sizes, 1.0).check(), Ok(()), "{neighbour:?}");
+            }
+        }
+    }
 }
