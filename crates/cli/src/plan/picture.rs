@@ -15,7 +15,7 @@ use tamis::plan::{Asking, Basis, Question, mechanisms};
 
 const SIZE: (u32, u32) = (1020, 600);
 /// For the names.
-const LEGEND: i32 = 310;
+const LEGEND: i32 = 316;
 /// How long a line is beside its name: three of the longest dashes.
 const KEY: i32 = 58;
 /// From one name to the next.
@@ -204,7 +204,7 @@ fn draw_curves(question: &Question, curves: &[Curve], limit: &[(f64, f64)], root
 /// Names, those of a kind together.
 fn draw_legend(curves: &[Curve], legend: &Area<'_>) -> Drawn {
     legend.draw(&PathElement::new(vec![(4, 40), (4 + KEY, 40)], GREY.stroke_width(5)))?;
-    legend.draw(&Text::new("largest answer: vacuous above", (12 + KEY, 34), ("sans-serif", 13)))?;
+    legend.draw(&Text::new("largest answer: vacuous above", (18 + KEY, 34), ("sans-serif", 13)))?;
     let mut height = 64;
     for kind in Kind::ALL {
         let of_kind: Vec<&Curve> = curves.iter().filter(|curve| curve.kind == kind).collect();
@@ -219,7 +219,7 @@ fn draw_legend(curves: &[Curve], legend: &Area<'_>) -> Drawn {
         height += LEADING;
         for curve in of_kind {
             draw_curve(curve, legend, &[(4, height), (4 + KEY / 2, height), (4 + KEY, height)])?;
-            legend.draw(&Text::new(curve.title, (12 + KEY, height - 6), ("sans-serif", 13)))?;
+            legend.draw(&Text::new(curve.title, (18 + KEY, height - 6), ("sans-serif", 13)))?;
             height += LEADING;
         }
     }

@@ -93,7 +93,7 @@ impl Search {
             ("least_epsilon", false) => format!("at least {value}"),
             ("least_records", true) => "any".to_owned(),
             ("least_records", false) => format!("at least {}", number(value)),
-            (_, true) => format!("any up to {value} (more was not tried)"),
+            (_, true) => format!("any up to {value}, the most that can be asked"),
             (_, false) => format!("at most {}", number(value)),
         };
         format!("{limit}: {found}")

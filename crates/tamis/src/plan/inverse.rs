@@ -153,21 +153,18 @@ impl Question {
         let kept = |planned: &Planned, question: &Self| wanted.kept(planned, question);
         let range = Whole { least: 1, most: Self::MAX_SUPPORT };
         // With fewer keys a bound that keeps the error may say nothing: whether it does is asked at the edge.
-        let support = range.largest(|support| with(support).has_any(mechanisms, kept))?;
-        with(support).best(mechanisms, useful(wanted), support)
+        let mut left = Left(mechanisms.to_vec());
+        let support = range.largest(|support| left.has_good(&with(support), kept))?;
+        with(support).best(&left.0, useful(wanted), support)
     }
 
     fn queries_keeping<'m>(&self, mechanisms: &[&'m dyn QueryRelease], wanted: Wanted) -> Option<Kept<'m, u64>> {
         let good = useful(wanted);
-        let holds = |queries| self.with_queries(queries).is_some_and(|question| question.has_any(mechanisms, &good));
+        let mut left = Left(mechanisms.to_vec());
+        let mut holds = |queries| self.with_queries(queries).is_some_and(|question| left.has_good(&question, &good));
         // No bound falls with the number of queries.
-        let queries = holds(1).then(|| Whole { least: 1, most: Self::MAX_QUERIES }.largest(holds))??;
-        self.with_queries(queries)?.best(mechanisms, &good, queries)
-    }
-
-    /// Whether the plan of one of them is good.
-    fn has_any(&self, mechanisms: &[&dyn QueryRelease], good: impl Fn(&Planned, &Self) -> bool + Sync) -> bool {
-        mechanisms.par_iter().any(|&mechanism| self.planned(mechanism).is_ok_and(|planned| good(&planned, self)))
+        let queries = if holds(1) { Whole { least: 1, most: Self::MAX_QUERIES }.largest(holds) } else { None }?;
+        self.with_queries(queries)?.best(&left.0, &good, queries)
     }
 
     /// The one of them with the least bound, of those whose plan is good here.
@@ -195,8 +192,10 @@ impl Question {
         mechanisms: &[&dyn QueryRelease],
         good: impl Fn(&Planned, &Self) -> bool + Sync,
     ) -> Option<u64> {
-        let up_to =
-            |most| Whole { least: 1, most }.least(|records| self.with_records(records).has_any(mechanisms, &good));
+        let up_to = |most| {
+            let mut left = Left(mechanisms.to_vec());
+            Whole { least: 1, most }.least(|records| left.has_good(&self.with_records(records), &good))
+        };
         // What needs the universe ends with it, and may be good before others are.
         self.records_of_universe().and_then(up_to).or_else(|| up_to(Self::MAX_RECORDS))
     }
@@ -219,9 +218,10 @@ impl Question {
         least: f64,
         good: impl Fn(&Planned, &Self) -> bool + Sync,
     ) -> Option<f64> {
+        let mut left = Left(mechanisms.to_vec());
         let accept = |place| {
             let question = self.with_epsilon(epsilon_at(place));
-            question.is_some_and(|question| question.has_any(mechanisms, &good))
+            question.is_some_and(|question| left.has_good(&question, &good))
         };
         edge(place_of(self.epsilons_tried().1), place_of(least), accept).map(epsilon_at)
     }
@@ -229,6 +229,23 @@ impl Question {
     fn with_epsilon(&self, epsilon: f64) -> Option<Self> {
         let budget = Budget::approximate(Epsilon::new(epsilon).ok()?, self.budget.delta().clone());
         Some(Self { budget, ..self.clone() })
+    }
+}
+
+/// The mechanisms that were good at the last place that any was good at: the search goes on to where it is harder, and asks the others no more.
+struct Left<'m>(Vec<&'m dyn QueryRelease>);
+
+impl Left<'_> {
+    /// Whether the plan of one of them is good.
+    fn has_good(&mut self, question: &Question, good: impl Fn(&Planned, &Question) -> bool + Sync) -> bool {
+        let is_good =
+            |mechanism: &dyn QueryRelease| question.planned(mechanism).is_ok_and(|planned| good(&planned, question));
+        let still: Vec<_> = self.0.par_iter().copied().filter(|&mechanism| is_good(mechanism)).collect();
+        let any = !still.is_empty();
+        if any {
+            self.0 = still;
+        }
+        any
     }
 }
 
@@ -279,13 +296,13 @@ pub(super) struct Whole {
 
 impl Whole {
     /// The least that is taken.
-    fn least(self, accept: impl Fn(u64) -> bool) -> Option<u64> {
+    fn least(self, mut accept: impl FnMut(u64) -> bool) -> Option<u64> {
         let place = edge(Self::place(self.most), Self::place(self.least), |place| accept(self.number(place)));
         place.map(|place| self.number(place))
     }
 
     /// The largest that is taken.
-    fn largest(self, accept: impl Fn(u64) -> bool) -> Option<u64> {
+    fn largest(self, mut accept: impl FnMut(u64) -> bool) -> Option<u64> {
         let place = edge(Self::place(self.least), Self::place(self.most), |place| accept(self.number(place)));
         place.map(|place| self.number(place))
     }
@@ -328,7 +345,7 @@ fn place_of(epsilon: f64) -> i32 {
 
 /// A place that `accept` takes while it does not take the next one on the way from `sure` to `unsure`: if it takes all up to some place
 /// and none beyond, the last of them. Where it does not take `sure`, it is looked for from `unsure` on, at sixteen places. None if it is found to take none.
-fn edge(sure: i32, unsure: i32, accept: impl Fn(i32) -> bool) -> Option<i32> {
+fn edge(sure: i32, unsure: i32, mut accept: impl FnMut(i32) -> bool) -> Option<i32> {
     let way = (sure - unsure).signum();
     // One beyond the range stands for what is not taken.
     let (mut taken, mut refused) = (sure, unsure - way);

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use tamis::noise::{Beta, Budget, Delta, Epsilon, Neighbours, Queries};
-//! use tamis::plan::{Asking, Comparison, Question, Verdict};
+//! use tamis::plan::{Asking, Comparison, Question, Verdict, Wanted};
 //! let question = Question {
 //!     records: 1_000_000,
 //!     support: 10_000,
@@ -28,6 +28,9 @@
 //! assert!((165.0..172.0).contains(&winner.typical.unwrap()));
 //! // Noise for each of a million answers is more than a list of 10 000 keys can hold.
 //! assert_eq!(comparison.row("gaussian-per-query").unwrap().verdict, Verdict::Vacuous);
+//! // It is the best for few, and so what keeps most within a hundred records.
+//! let most = comparison.keeping(Wanted::Records(100.0)).largest_queries.unwrap();
+//! assert_eq!((most.value, most.mechanism.about().name), (22, "gaussian-per-query"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
