@@ -315,7 +315,7 @@ impl Row {
         Self {
             mechanism,
             verdict: if vacuous { Verdict::Vacuous } else { Verdict::Applicable },
-            typical: Self::typical(mechanism, &planned, question),
+            typical: Self::typical_of(mechanism, &planned, question),
             within: Some(planned.within),
             cost: Some(planned.cost),
             effort: Some(planned.effort),
@@ -330,7 +330,7 @@ impl Row {
     }
 
     /// What is predicted, as far as it is to be shown beside the bound.
-    fn typical(mechanism: &dyn QueryRelease, planned: &Planned, question: &Question) -> Option<f64> {
+    fn typical_of(mechanism: &dyn QueryRelease, planned: &Planned, question: &Question) -> Option<f64> {
         let is_guess = mechanism.learns() && !planned.says_something(question);
         planned.typical.filter(|_| !is_guess).map(|typical| typical.min(planned.within))
     }
@@ -509,7 +509,7 @@ mod tests {
             };
             for &mechanism in mechanisms::ALL {
                 let Ok(planned) = question.planned(mechanism) else { continue };
-                let Some(typical) = Row::typical(mechanism, &planned, &question) else { continue };
+                let Some(typical) = Row::typical_of(mechanism, &planned, &question) else { continue };
                 assert!(typical <= planned.within, "{mechanism:?} {planned:?} {question:?}");
                 seen += 1;
                 beyond += u32::from(planned.typical > Some(planned.within));
