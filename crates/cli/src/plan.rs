@@ -4,6 +4,7 @@ mod picture;
 mod report;
 mod request;
 
+use crate::arguments::wrong;
 use crate::failure::Failure;
 use crate::output::{Format, note, weak_for};
 use report::Report;
@@ -49,10 +50,10 @@ pub struct Arguments {
     /// How many records there are, from 1 to 2^40: exactly, under substitution; else at most, as a public guess.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     records: String,
-    /// The most keys that a query may have, from 1 to 2^40; for a conjunction with f literals left free, 2^f.
+    /// The most keys that a query may have, from 1 to 2^24; for a conjunction with f literals left free, 2^f.
     #[arg(long, visible_alias = "support", value_name = "M", allow_hyphen_values = true)]
     max_support: String,
-    /// How many queries are to be answered, from 1 to 2^53.
+    /// How many queries are to be answered, from 1 to 2^53; by a session, to 2^52.
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     queries: String,
     /// Privacy loss ε of all of it, as a decimal or a fraction from 1e-12 to 1000.
@@ -61,8 +62,8 @@ pub struct Arguments {
     /// Probability δ with which the loss may be larger: 0, or from 1e-300 to less than 1.
     #[arg(long, value_name = "D", default_value = "0", allow_hyphen_values = true)]
     delta: String,
-    /// What neighbouring data sets are: one unit added or removed, or one unit replaced.
-    #[arg(long, value_name = "RELATION", value_parser = ["add-remove", "substitute"])]
+    /// What neighbouring data sets are: add-remove (one unit is added or removed) or substitute (one is replaced).
+    #[arg(long, value_name = "RELATION")]
     neighbours: String,
     /// How many records a unit of privacy (a person, say) has at most, from 1 to 1000000.
     #[arg(long, value_name = "L", default_value = "1", allow_hyphen_values = true)]
@@ -98,6 +99,9 @@ pub struct Arguments {
     /// Draw the bound of every mechanism against the number of records, as SVG.
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    /// Replace the picture if it exists.
+    #[arg(long, requires = "plot")]
+    force: bool,
     /// What to print to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -108,12 +112,19 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.plot {
-        picture::check(path)?;
+        picture::check(path, arguments.force)?;
     }
     let request = Request::check(&arguments)?;
     let report = Report::of(&request)?;
     if let Some(path) = &arguments.plot {
-        picture::write(&request.question, path)?;
+        if let Some(why) = report.why_empty() {
+            return Err(wrong(
+                "plot",
+                format_args!("there is nothing to draw: {why}"),
+                "leave out --plot to see what it takes",
+            ));
+        }
+        picture::write(&request.question, path, arguments.force)?;
         note(arguments.quiet, &format!("wrote {}", path.display()));
     }
     if let Some(weak) = weak_for(&request.question.budget, Some(request.question.records as f64)) {

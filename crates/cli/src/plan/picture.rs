@@ -8,12 +8,16 @@ use crate::output::percentage;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use rayon::prelude::*;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use tamis::plan::{Asking, Basis, Question, mechanisms};
 
-const SIZE: (u32, u32) = (1000, 600);
+const SIZE: (u32, u32) = (1020, 600);
 /// For the names.
-const LEGEND: i32 = 290;
+const LEGEND: i32 = 316;
+/// How long a line is beside its name: three of the longest dashes.
+const KEY: i32 = 58;
 /// From one name to the next.
 const LEADING: i32 = 22;
 /// Okabe & Ito's palette, told apart by colour-blind readers; dashes and marks tell curves apart without it.
@@ -60,10 +64,12 @@ struct Curve {
     kind: Kind,
     /// Records, and what all answers are within.
     points: Vec<(f64, f64)>,
+    /// Whether it goes on above.
+    is_cut: bool,
 }
 
 /// Whether a picture can be there, before it is drawn.
-pub fn check(path: &Path) -> Result<(), Failure> {
+pub fn check(path: &Path, force: bool) -> Result<(), Failure> {
     const HELP: &str = "give a file in a folder that is there, for example --plot plan.svg";
     let is_svg = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
     let folder = folder::of(path);
@@ -77,17 +83,29 @@ pub fn check(path: &Path) -> Result<(), Failure> {
     if !folder.is_dir() {
         return Err(wrong("plot", format_args!("there is no folder {}", folder.display()), HELP));
     }
+    // What stands there may be a link to nowhere.
+    if !force && path.symlink_metadata().is_ok() {
+        return Err(exists(path));
+    }
     Ok(())
 }
 
+fn exists(path: &Path) -> Failure {
+    wrong("plot", format_args!("{} exists", path.display()), "give another name, or replace it with --force")
+}
+
 /// Draws and writes the SVG.
-pub fn write(question: &Question, path: &Path) -> Result<(), Failure> {
+pub fn write(question: &Question, path: &Path, force: bool) -> Result<(), Failure> {
     let svg = draw(question);
-    std::fs::write(path, svg).map_err(|error| {
-        Failure::machine(
+    let mut open = File::options();
+    open.write(true).truncate(true).create(force).create_new(!force);
+    open.open(path).and_then(|mut file| file.write_all(svg.as_bytes())).map_err(|error| match error.kind() {
+        // Since it was checked.
+        ErrorKind::AlreadyExists => exists(path),
+        _ => Failure::machine(
             format_args!("cannot write {}: {error}", path.display()),
             "give a file that can be written, or look for a full disk",
-        )
+        ),
     })
 }
 
@@ -108,11 +126,11 @@ fn draw(question: &Question) -> String {
                 (_, Basis::UntilCorrected) => Kind::UntilCorrected,
                 (_, Basis::Prediction) => Kind::Predicted,
             };
-            let point = |&records: &u64| {
-                let within = question.with_records(records).within(mechanism)?;
-                (within <= highest).then_some((records as f64, within.max(1e-3)))
-            };
-            Curve { place, title: about.title, kind, points: records.iter().filter_map(point).collect() }
+            let bound = |&records: &u64| Some((records as f64, question.with_records(records).within(mechanism)?));
+            let bounds: Vec<(f64, f64)> = records.iter().filter_map(bound).collect();
+            let seen = |&(records, within): &(f64, f64)| (within <= highest).then_some((records, within.max(1e-3)));
+            let points: Vec<_> = bounds.iter().filter_map(seen).collect();
+            Curve { place, title: about.title, kind, is_cut: points.len() < bounds.len(), points }
         })
         .filter(|curve| !curve.points.is_empty())
         .collect();
@@ -151,7 +169,14 @@ fn draw_curves(question: &Question, curves: &[Curve], limit: &[(f64, f64)], root
         Asking::Adaptively => "adaptive ",
     };
     let (queries, support) = (number(question.queries.to_f64()), number(question.support as f64));
-    let title = format!("{queries} {how}queries of up to {support} keys, {}", question.budget);
+    let title = format!("{queries} {how}queries of up to {support} keys, {}, {}", question.budget, question.neighbours);
+    let asked = question.records as f64;
+    let axis = format!(
+        "number of records (asked: {}), a key having {} of them",
+        number(asked),
+        number(question.key_multiplicity)
+    );
+    let (lowest, highest) = (y.start, y.end);
     let mut chart = ChartBuilder::on(&plot)
         .caption(title, ("sans-serif", 17))
         .margin(12)
@@ -162,13 +187,14 @@ fn draw_curves(question: &Question, curves: &[Curve], limit: &[(f64, f64)], root
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .bold_line_style(BLACK.mix(0.12))
-        .x_desc("number of records")
+        .x_desc(axis)
         .y_desc(format!("all answers within (records), with probability {}", percentage(1.0 - question.beta.get())))
         .x_label_formatter(&tick)
         .y_label_formatter(&tick)
         .axis_desc_style(("sans-serif", 15))
         .label_style(("sans-serif", 13))
         .draw()?;
+    chart.plotting_area().draw(&PathElement::new(vec![(asked, lowest), (asked, highest)], GREY.stroke_width(1)))?;
     chart.plotting_area().draw(&PathElement::new(limit.to_vec(), GREY.stroke_width(5)))?;
     curves.iter().try_for_each(|curve| draw_curve(curve, chart.plotting_area(), &curve.points))?;
     draw_legend(curves, &legend)?;
@@ -177,8 +203,8 @@ fn draw_curves(question: &Question, curves: &[Curve], limit: &[(f64, f64)], root
 
 /// Names, those of a kind together.
 fn draw_legend(curves: &[Curve], legend: &Area<'_>) -> Drawn {
-    legend.draw(&PathElement::new(vec![(4, 40), (40, 40)], GREY.stroke_width(5)))?;
-    legend.draw(&Text::new("largest answer: vacuous above", (48, 34), ("sans-serif", 13)))?;
+    legend.draw(&PathElement::new(vec![(4, 40), (4 + KEY, 40)], GREY.stroke_width(5)))?;
+    legend.draw(&Text::new("largest answer: vacuous above", (18 + KEY, 34), ("sans-serif", 13)))?;
     let mut height = 64;
     for kind in Kind::ALL {
         let of_kind: Vec<&Curve> = curves.iter().filter(|curve| curve.kind == kind).collect();
@@ -192,10 +218,14 @@ fn draw_legend(curves: &[Curve], legend: &Area<'_>) -> Drawn {
         ))?;
         height += LEADING;
         for curve in of_kind {
-            draw_curve(curve, legend, &[(4, height), (22, height), (40, height)])?;
-            legend.draw(&Text::new(curve.title, (48, height - 6), ("sans-serif", 13)))?;
+            draw_curve(curve, legend, &[(4, height), (4 + KEY / 2, height), (4 + KEY, height)])?;
+            legend.draw(&Text::new(curve.title, (18 + KEY, height - 6), ("sans-serif", 13)))?;
             height += LEADING;
         }
+    }
+    if curves.iter().any(|curve| curve.is_cut) {
+        let note = "some lines go on above the picture";
+        legend.draw(&Text::new(note, (4, height), ("sans-serif", 13)))?;
     }
     Ok(())
 }

@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::output::{Format, csv, line, percentage, plural, write};
 use serde::Serialize;
 use std::fmt;
-use tamis::plan::{Asking, Basis, Comparison, Crossing, Question, Row, Verdict, Wanted};
+use tamis::plan::mechanisms::SparseWeights;
+use tamis::plan::{Asking, Basis, Comparison, Crossing, Kept, QueryRelease, Question, Row, Verdict, Wanted};
 
 /// Version of the JSON object.
 const SCHEMA: &str = "tamis.plan/1";
@@ -18,83 +19,128 @@ pub struct Report {
     /// An error that any answer keeps, in records.
     kept_by_anything: Option<f64>,
     searches: Vec<Search>,
+    /// Whether something could be had, were there memory for it.
+    lacks_memory: bool,
 }
 
-/// What it takes for one mechanism to keep a wanted error.
+/// What it takes to keep a wanted error, or allows: by the mechanism that is best at it.
 #[derive(Serialize)]
 struct Search {
-    mechanism: &'static str,
+    /// What is searched, all else being as stated.
+    search: &'static str,
     error: f64,
     /// Whether it is a share of the records.
     share: bool,
-    least_records: Option<u64>,
-    least_epsilon: Option<f64>,
-    largest_support: Option<u64>,
-    largest_queries: Option<u64>,
+    value: Option<f64>,
+    /// Whether that is the end of what was tried: beyond it may be more.
+    is_end: bool,
+    /// What was tried.
+    from: f64,
+    to: f64,
+    mechanism: Option<&'static str>,
+    basis: Option<&'static str>,
     #[serde(skip)]
-    title: &'static str,
-    /// Whether the bound is, as stated.
-    #[serde(skip)]
-    is_vacuous: bool,
+    found: Option<String>,
 }
 
 impl Search {
-    fn of(question: &Question, row: &Row, wanted: Wanted) -> Self {
-        let mechanism = row.mechanism;
+    fn all(comparison: &Comparison, wanted: Wanted) -> Vec<Self> {
+        let (question, keeping) = (comparison.question(), comparison.keeping(wanted));
+        let whole = |kept: Option<Kept<'static, u64>>| {
+            kept.map(|Kept { value, mechanism }| Kept { value: value as f64, mechanism })
+        };
+        let size = |most: u64| (1.0, most as f64);
+        // How many records there are does not make an error in records smaller.
+        let of_share = matches!(wanted, Wanted::Share(_));
+        let records = ("least_records", whole(keeping.least_records), size(Question::MAX_RECORDS));
+        [
+            of_share.then_some(records),
+            Some(("least_epsilon", keeping.least_epsilon, question.epsilons_tried())),
+            Some(("largest_support", whole(keeping.largest_support), size(Question::MAX_SUPPORT))),
+            Some(("largest_queries", whole(keeping.largest_queries), size(Question::MAX_QUERIES))),
+        ]
+        .into_iter()
+        .flatten()
+        .map(|(search, kept, tried)| Self::of(search, wanted, kept, tried))
+        .collect()
+    }
+
+    fn of(search: &'static str, wanted: Wanted, kept: Option<Kept<'static, f64>>, (from, to): (f64, f64)) -> Self {
         let (error, share) = match wanted {
             Wanted::Records(error) => (error, false),
             Wanted::Share(error) => (error, true),
         };
+        let about = kept.map(|kept| kept.mechanism.about());
+        let end = if search.starts_with("least") { from } else { to };
         Self {
-            mechanism: mechanism.about().name,
+            search,
             error,
             share,
-            // How many records there are does not make an error in records smaller.
-            least_records: if share { question.least_records(mechanism, wanted) } else { None },
-            least_epsilon: question.least_epsilon(mechanism, wanted),
-            largest_support: question.largest_support(mechanism, wanted),
-            largest_queries: question.largest_queries(mechanism, wanted),
-            title: mechanism.about().title,
-            is_vacuous: row.verdict == Verdict::Vacuous,
+            value: kept.map(|kept| kept.value),
+            is_end: kept.is_some_and(|kept| kept.value == end),
+            from,
+            to,
+            mechanism: about.map(|about| about.name),
+            basis: about.map(|about| basis_name(about.basis)),
+            found: about.map(|about| format!("{} ({})", about.title, basis(about.basis))),
         }
     }
 
-    /// Whether nothing was found.
-    fn is_in_vain(&self) -> bool {
-        let of_sizes = [self.least_records, self.largest_support, self.largest_queries];
-        self.least_epsilon.is_none() && of_sizes.iter().all(Option::is_none)
+    fn line(&self) -> String {
+        let (Some(value), Some(found)) = (self.value, &self.found) else { return self.nothing() };
+        let limit = match (self.search, self.is_end) {
+            ("least_epsilon", true) => format!("any from {value} on (less was not tried)"),
+            ("least_epsilon", false) => format!("at least {value}"),
+            ("least_records", true) => "any".to_owned(),
+            ("least_records", false) => format!("at least {}", number(value)),
+            (_, true) => format!("any up to {value}, the most that can be asked"),
+            (_, false) => format!("at most {}", number(value)),
+        };
+        format!("{limit}: {found}")
+    }
+
+    fn nothing(&self) -> String {
+        match self.search {
+            "largest_support" => "none, unless so few that any answer keeps it".to_owned(),
+            "largest_queries" => "not even 1".to_owned(),
+            _ => format!("none up to {} is enough", self.to),
+        }
+    }
+
+    fn noun(&self) -> &'static str {
+        match self.search {
+            "least_records" => "records",
+            "least_epsilon" => "epsilon",
+            "largest_support" => "keys",
+            _ => "queries",
+        }
     }
 }
 
-impl fmt::Display for Search {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let error = if self.share {
-            format!("{} % of the records", significant(100.0 * self.error))
-        } else {
-            format!("{} records", number(self.error))
-        };
-        let vacuous = if self.is_vacuous { " (vacuous as stated)" } else { "" };
-        let who = format!("to keep all answers within {error}, all else being as stated, {}{vacuous}", self.title);
-        if self.is_in_vain() {
-            return writeln!(f, "\n{who} is not enough: with no epsilon, number of keys or of queries that was tried");
-        }
-        writeln!(f, "\n{who} needs or allows")?;
-        let whole = |size: Option<u64>| size.map(|size| number(size as f64));
-        let needs = |size: Option<String>, most: &str| {
-            size.map_or_else(|| format!("none up to {most} is enough"), |size| format!("at least {size}"))
-        };
-        let allows = |size: Option<String>| size.map_or("not even 1".to_owned(), |size| format!("at most {size}"));
-        if self.share {
-            writeln!(f, "  records   {}", needs(whole(self.least_records), &number(Question::MAX_RECORDS as f64)))?;
-        }
-        let epsilon = self.least_epsilon.map(|epsilon| epsilon.to_string());
-        writeln!(f, "  epsilon   {}", needs(epsilon, "100"))?;
-        let keys = whole(self.largest_support).map_or_else(
-            || "none, unless so few that any answer keeps it".to_owned(),
-            |keys| format!("at most {keys}"),
+fn searches(f: &mut fmt::Formatter<'_>, searches: &[Search], question: &Question) -> fmt::Result {
+    let Some(Search { error, share, .. }) = searches.first() else { return Ok(()) };
+    let error = if *share {
+        format!("{} % of the records", significant(100.0 * error))
+    } else {
+        format!("{} records", number(*error))
+    };
+    let who = format!("to keep all answers within {error}, all else being as stated");
+    if searches.iter().all(|search| search.value.is_none()) {
+        return writeln!(
+            f,
+            "\n{who}, no mechanism is enough: with no epsilon, number of keys or of queries that was tried"
         );
-        writeln!(f, "  keys      {keys}")?;
-        writeln!(f, "  queries   {}", allows(whole(self.largest_queries)))
+    }
+    writeln!(f, "\n{who}, it takes, or allows, by the mechanism that is best at it")?;
+    for search in searches {
+        writeln!(f, "  {:<9} {}", search.noun(), search.line())?;
+    }
+    match question.records_of_universe() {
+        Some(records) if *share => writeln!(
+            f,
+            "  the universe has room for {records} records: with more, only what needs no universe was tried"
+        ),
+        _ => Ok(()),
     }
 }
 
@@ -154,17 +200,31 @@ struct Object<'a> {
 impl Report {
     pub fn of(request: &Request) -> Result<Self, Failure> {
         let comparison = Comparison::of(&request.question).map_err(|error| request::refusal(&error))?;
-        let best = comparison.ranked().into_iter().filter(|row| row.within.is_some() && comparison.holds(row)).take(2);
         let (idle, wanted) = match request.wanted {
             Some(wanted) if wanted.is_kept_by_anything(&request.question) => (Some(wanted), None),
             wanted => (None, wanted),
         };
-        let searches =
-            wanted.map_or(Vec::new(), |wanted| best.map(|row| Search::of(&request.question, row, wanted)).collect());
+        let searches = wanted.map_or(Vec::new(), |wanted| Search::all(&comparison, wanted));
         let kept_by_anything = idle.map(|wanted| wanted.in_records(&request.question));
         let adaptive = request.question.asking == Asking::Adaptively;
-        let crossing = if adaptive { comparison.sparse_weights_from() } else { None };
-        Ok(Self { crossing, assumed: request.assumed, kept_by_anything, searches, comparison })
+        // Where they are the best already the table says so.
+        let is_best = comparison.lasting().is_some_and(|row| row.mechanism.about() == SparseWeights.about());
+        let crossing = if adaptive && !is_best { comparison.sparse_weights_from() } else { None };
+        let lacks_memory = comparison.is_empty() && {
+            let roomy = Question { memory: u64::MAX, ..request.question.clone() };
+            Comparison::of(&roomy).is_ok_and(|comparison| !comparison.is_empty())
+        };
+        Ok(Self { crossing, assumed: request.assumed, kept_by_anything, searches, lacks_memory, comparison })
+    }
+
+    /// Why nothing can be had at all, if so.
+    pub fn why_empty(&self) -> Option<String> {
+        let memory = size(self.comparison.question().memory as f64);
+        match (self.comparison.is_empty(), self.lacks_memory) {
+            (false, _) => None,
+            (true, true) => Some(format!("nothing fits in {memory} of memory")),
+            (true, false) => Some("no mechanism is to be had for this".to_owned()),
+        }
     }
 
     /// To standard output.
@@ -195,11 +255,7 @@ impl Report {
                 typical_share: row.typical.map(|error| error / records),
                 within: row.within,
                 within_share: row.within.map(|error| error / records),
-                basis: match about.basis {
-                    Basis::Theorem => "theorem",
-                    Basis::UntilCorrected => "until-corrected",
-                    Basis::Prediction => "prediction",
-                },
+                basis: basis_name(about.basis),
                 adaptive: about.is_adaptive,
                 epsilon: row.cost.as_ref().map(|cost| cost.epsilon().to_string()),
                 delta: row.cost.as_ref().map(|cost| cost.delta().to_string()),
@@ -249,6 +305,9 @@ impl Report {
     fn best(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let question = self.comparison.question();
         let Some(winner) = self.comparison.winner() else {
+            if let Some(why) = self.why_empty() {
+                return writeln!(f, "best      nothing: {why}");
+            }
             let largest = number(question.largest_answer());
             writeln!(
                 f,
@@ -257,7 +316,7 @@ impl Report {
             return writeln!(f, "          what it would take is said with each below");
         };
         let (about, level) = (winner.mechanism.about(), percentage(1.0 - question.beta.get()));
-        let place = if about.is_command() { "by" } else { "in the library:" };
+        let place = if about.is_command() { "by" } else { "only in the Rust library:" };
         writeln!(f, "best      {}, {place} `{}`", about.title, about.found_at)?;
         writeln!(f, "          {}", about.strength)?;
         if let Some(typical) = winner.typical {
@@ -332,6 +391,9 @@ impl Report {
         let ranked = self.comparison.ranked();
         let of = |verdict| ranked.iter().filter(move |row| row.verdict == verdict);
         let had: Vec<&&Row> = of(Verdict::Applicable).chain(of(Verdict::Vacuous)).collect();
+        if had.is_empty() {
+            return not_to_be_had(f, ranked);
+        }
         writeln!(
             f,
             "\n{:<38} {:>10} {:>11} {:<10} {:<8} {:>7} {:>7} {:>7}",
@@ -346,7 +408,7 @@ impl Report {
             if at == 0 {
                 writeln!(
                     f,
-                    "\nvacuous, since no answer is beyond {largest}: such a bound says nothing. It would say something"
+                    "\nvacuous: no answer is beyond {largest}, so that such a bound says nothing. To be useful it needs"
                 )?;
             }
             writeln!(f, "  {:<38} {}", row.mechanism.about().title, row.remedy.as_deref().unwrap_or_default())?;
@@ -355,13 +417,20 @@ impl Report {
     }
 
     fn notes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(Crossing { queries, support }) = self.crossing {
+        let (asked, memory) = (self.comparison.question(), "if there is memory for them");
+        let practice = "In practice they err less than their bound says.";
+        if self.crossing == Some(Crossing { queries: asked.queries.get(), support: asked.support }) {
             writeln!(
                 f,
-                "\nsparse multiplicative weights are for far more: theirs is the least proven bound for queries of {} keys or more,\n\
-                 from {} of such queries on, if there is memory for them. In practice they err less than their bound says.",
-                number(support as f64),
-                number(queries as f64)
+                "\nsparse multiplicative weights would have the least bound proven to the end, {memory}. {practice}"
+            )?;
+        } else if let Some(Crossing { queries, support }) = self.crossing {
+            writeln!(
+                f,
+                "\nsparse multiplicative weights are for more: theirs is the least bound proven to the end from {} queries on, of {} keys\n\
+                 or more, {memory}. {practice}",
+                number(queries as f64),
+                number(support as f64)
             )?;
         }
         if let Some(error) = self.kept_by_anything {
@@ -372,7 +441,7 @@ impl Report {
                 "\nany answer keeps an error of {error} records: none is beyond {largest}. See what a smaller --error takes"
             )?;
         }
-        self.searches.iter().try_for_each(|search| write!(f, "{search}"))
+        searches(f, &self.searches, self.comparison.question())
     }
 }
 
@@ -391,11 +460,12 @@ fn legend(f: &mut fmt::Formatter<'_>, rows: &[&Row]) -> fmt::Result {
         |row: &&Row| row.verdict == Verdict::Applicable && row.mechanism.about().basis == Basis::UntilCorrected;
     let is_unpredicted = |row: &&Row| row.within.is_some() && row.typical.is_none();
     let marks = [
+        (true, "before: time until the first answer; answer: time for each."),
         (rows.iter().any(is_corrected), "proven*: while corrections from the data last."),
         (rows.iter().any(is_unpredicted), "?: not predicted, less than the bound in practice."),
     ];
     let shown: Vec<&str> = marks.into_iter().filter_map(|(is_there, mark)| is_there.then_some(mark)).collect();
-    if shown.is_empty() { Ok(()) } else { writeln!(f, "{}", shown.join(" ")) }
+    shown.into_iter().try_for_each(|mark| writeln!(f, "{mark}"))
 }
 
 /// Those that are missing, by what they are missing for.
@@ -414,6 +484,15 @@ fn not_to_be_had(f: &mut fmt::Formatter<'_>, mut rows: Vec<&Row>) -> fmt::Result
 fn summary(row: &Row) -> String {
     let typical = row.typical.map_or(String::new(), |typical| format!("typically ± {}, ", number(typical)));
     format!("{typical}all within ± {} ({})", number(row.within.unwrap_or_default()), basis(row.mechanism.about().basis))
+}
+
+/// For machines.
+fn basis_name(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Theorem => "theorem",
+        Basis::UntilCorrected => "until-corrected",
+        Basis::Prediction => "prediction",
+    }
 }
 
 fn basis(basis: Basis) -> &'static str {

@@ -36,7 +36,7 @@ impl Request {
             "max-support",
             &arguments.max_support,
             Question::MAX_SUPPORT,
-            "for example --max-support 10000",
+            "a list may have so many, for example --max-support 10000",
         )?;
         let asking = if arguments.adaptive { Asking::Adaptively } else { Asking::Beforehand };
         let neither = arguments.rows_per_key.is_none() && arguments.largest_count.is_none();

@@ -31,12 +31,13 @@ pub trait QueryRelease: Sync {
     /// what is public. Its bound is a function beside the theorem, in the crate that proves it.
     ///
     /// # Errors
-    /// If it cannot be had for this question.
+    /// If it cannot be had for this question. Not for want of [memory](Question::memory), but for what must be held whole while it is made: a
+    /// [`Comparison`](super::Comparison) looks whether the [bytes](Effort::bytes) that are planned find room.
     fn plan(&self, question: &Question) -> Result<Planned, Refusal>;
 }
 
 /// A mechanism by its name.
-impl fmt::Debug for dyn QueryRelease {
+impl fmt::Debug for dyn QueryRelease + '_ {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.about().name)
     }

@@ -64,7 +64,7 @@ impl Question {
             return Ok(());
         }
         let reason = format!("it needs about {bytes:.0e} bytes of memory, and there are {:.0e}", self.memory as f64);
-        Err(Refusal::new(reason, "more memory, or fewer or shorter queries, fewer records or a smaller universe"))
+        Err(Refusal { reason, remedy: None })
     }
 
     /// The typical error of a list that names any keys of the data, as many as it can, the others being of nobody.
@@ -73,8 +73,14 @@ impl Question {
     }
 
     /// As sessions take it.
-    fn setting(&self) -> Setting {
-        Setting {
+    fn setting(&self) -> Result<Setting, Refusal> {
+        // They count each query twice: where it is below and where it is above.
+        const MOST: u64 = Question::MAX_QUERIES / 2;
+        if self.queries.get() > MOST {
+            let reason = format!("a session has from 1 to 2^52 = {MOST} queries, got {}", self.queries.get());
+            return Err(Refusal::new(reason, "fewer queries"));
+        }
+        Ok(Setting {
             records: self.records,
             largest_count: self.largest_count,
             support: self.support,
@@ -83,6 +89,6 @@ impl Question {
             budget: self.budget.clone(),
             neighbours: self.neighbours,
             rows_per_unit: self.rows_per_unit,
-        }
+        })
     }
 }

@@ -26,7 +26,9 @@ impl QueryRelease for LaplacePerQuery {
 
     fn plan(&self, question: &Question) -> Result<Planned, Refusal> {
         let Question { budget, neighbours, rows_per_unit, queries, .. } = question;
-        Ok(planned(PerQueryPlan::laplace(budget, *neighbours, *rows_per_unit, *queries)?, question))
+        let plan = PerQueryPlan::laplace(budget, *neighbours, *rows_per_unit, *queries);
+        let plan = plan.map_err(|_| too_many(question))?;
+        Ok(planned(plan, question))
     }
 }
 
@@ -45,8 +47,17 @@ impl QueryRelease for GaussianPerQuery {
     fn plan(&self, question: &Question) -> Result<Planned, Refusal> {
         question.needs_delta()?;
         let Question { budget, neighbours, rows_per_unit, queries, .. } = question;
-        Ok(planned(PerQueryPlan::gaussian(budget, *neighbours, *rows_per_unit, *queries)?, question))
+        let plan = PerQueryPlan::gaussian(budget, *neighbours, *rows_per_unit, *queries);
+        let plan = plan.map_err(|_| too_many(question))?;
+        Ok(planned(plan, question))
     }
+}
+
+/// Why there is no plan, without a share of an answer, which nobody stated.
+fn too_many(question: &Question) -> Refusal {
+    let (epsilon, queries) = (question.budget.epsilon(), question.queries.get());
+    let reason = format!("epsilon = {epsilon}, shared by {queries} answers, leaves each less than there is noise for");
+    Refusal { reason, remedy: None }
 }
 
 fn planned(plan: PerQueryPlan, question: &Question) -> Planned {
