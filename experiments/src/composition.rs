@@ -83,7 +83,8 @@ pub fn experiment() -> Experiment<Case> {
     Experiment::new(
         "composition",
         "No composition theorem of DR14 (basic 3.16, advanced 3.20, Corollary 3.21) allows c mechanisms more than the optimal one \
-         (KOV15): ×, their noise as a multiple of its. Beyond its condition 3.21 is false. σ: integer Gaussian noise for c counts.",
+         (KOV15): ×, their noise as a multiple of its. Beyond its condition 3.21 is false. Laplace sd, Gaussian σ: standard deviation of integer noise \
+         on each of c counts; ±1 each: where a record moves each count by exactly 1.",
     )
     .subject("what composition theorems cost in noise")
     .sweep(sweep)
@@ -113,7 +114,7 @@ pub fn experiment() -> Experiment<Case> {
         let because = format!("c = 10^4, ε = 200, δ = 1e-6: its true δ is {delta:.3}");
         Finding::require(refused && (delta - 0.139).abs() < 5e-4, because)
     })
-    .check_all("σ for one count", |_| {
+    .check_all("Gaussian σ for one count at ε = 1 is 4.531 (δ = 10⁻⁶) and 5.779 (δ = 10⁻⁹), and where a record moves it by exactly 1, 4.23 and 5.50", |_| {
         let stated = [(1e-6, 4.531, 4.23), (1e-9, 5.779, 5.50)];
         let sigmas = stated.map(|(delta, ..)| Case::new(1, 1.0, delta)).map(|case| (case.concentrated(), case.sharp()));
         let near = |((any, sharp), (_, wanted, wanted_sharp)): ((f64, f64), (f64, f64, f64))| {
@@ -125,7 +126,7 @@ pub fn experiment() -> Experiment<Case> {
         );
         Finding::require(sigmas.into_iter().zip(stated).all(near), because)
     })
-    .check_all("σ of the formula for continuous noise is too small for integers", |_| {
+    .check_all("σ by the formula for continuous Gaussian noise is too small for integer noise", |_| {
         let (one, budget) = (NonZeroU32::MIN, Case::new(1, 1.0, 1e-6).budget);
         let sigma = continuous_gaussian_sigma(1.0, 1e-6);
         // Cannot fail: a legal variance.

@@ -281,6 +281,15 @@ impl Question {
     }
 }
 
+/// The column of what is guaranteed for all answers together, as a share of the records.
+pub const PROMISED: &str = "promised (share)";
+/// The column of [`Tally::mean`], as a share of the records.
+pub const MEAN: &str = "mean of all answers (share)";
+/// The column of [`Tally::worst`]: its 95 % quantile over sessions, as a share of the records.
+pub const WORST: &str = "worst of bounded answers (share)";
+/// The column of [`after_the_last`], as a share of the records.
+pub const UNCHECKED: &str = "worst of unchecked answers (share)";
+
 /// What answers were like: all in records.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {

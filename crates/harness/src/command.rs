@@ -148,13 +148,12 @@ pub(crate) fn print(outcome: &Outcome, options: &Options) {
     if outcome.is_interrupted() {
         return;
     }
-    let table = outcome.table(true);
-    let more = match outcome.rows.rows.len() - table.rows.len() {
+    let more = match outcome.rows.rows.len() - outcome.table(true).rows.len() {
         0 => String::new(),
         more => format!("({more} more rows in {})\n", options.folder().join(outcome.name).join("table.md").display()),
     };
     let findings: String = outcome.findings().iter().map(|line| format!("- {line}\n")).collect();
-    let (table, statement) = (table.markdown(), outcome.statement());
+    let (table, statement) = (outcome.markdown(true), outcome.statement());
     options.print(&format!("\n## {}\n\n{}\n\n{table}{more}{findings}{statement}\n", outcome.name, outcome.claim));
 }
 

@@ -86,6 +86,7 @@ pub struct Experiment<C> {
     pub(crate) checks: Vec<(&'static str, OfCase<C, Option<Finding>>)>,
     pub(crate) overall_checks: Vec<(&'static str, OfRows)>,
     pub(crate) timings: Vec<&'static str>,
+    pub(crate) split: Option<&'static str>,
     pub(crate) highlight: Box<dyn Fn(&C) -> bool + Send + Sync>,
     pub(crate) plots: Vec<Plot>,
     pub(crate) files: Vec<(&'static str, TextOfRows)>,
@@ -124,6 +125,7 @@ impl<C: Case> Experiment<C> {
             checks: Vec::new(),
             overall_checks: Vec::new(),
             timings: Vec::new(),
+            split: None,
             highlight: Box::new(|_| true),
             plots: Vec::new(),
             files: Vec::new(),
@@ -219,6 +221,14 @@ impl<C: Case> Experiment<C> {
     #[must_use]
     pub fn highlight(mut self, highlight: impl Fn(&C) -> bool + Send + Sync + 'static) -> Self {
         self.highlight = Box::new(highlight);
+        self
+    }
+
+    /// Prints a table for each value of this column, without the columns that are empty in it: for parts that have little
+    /// in common. `rows.csv` has all in one.
+    #[must_use]
+    pub fn table_for_each(mut self, column: &'static str) -> Self {
+        self.split = Some(column);
         self
     }
 

@@ -107,7 +107,7 @@ pub use command::{DEFAULT_SEED, Options};
 pub use experiment::{Case, Experiment, Size, TrialError, TrialRng};
 pub use files::HarnessError;
 pub use finding::{FALSE_ALARM, Finding, MISSED, Verdict};
-pub use outcome::Outcome;
+pub use outcome::{Outcome, Picture};
 pub use plot::Plot;
 pub use reproduce::{reproduce, run_all};
 pub use run::{Runnable, trial_generator};

@@ -21,8 +21,10 @@ pub struct Outcome {
     pub highlights: Vec<bool>,
     /// The checks across cases.
     pub overall: Vec<(&'static str, Finding)>,
-    /// The plots: file name and SVG.
-    pub plots: Vec<(String, String)>,
+    /// The column each value of which has a table of its own.
+    pub split: Option<&'static str>,
+    /// The plots.
+    pub plots: Vec<Picture>,
     /// The checks across cases and the plots that need rows which the brief size leaves out.
     pub omitted: Vec<String>,
     /// How many cases there were to do.
@@ -35,6 +37,17 @@ pub struct Outcome {
     pub size: Size,
     /// The seed.
     pub seed: u64,
+}
+
+/// A plot as it was drawn.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// The name of its file.
+    pub file: String,
+    /// What it shows.
+    pub title: &'static str,
+    /// The drawing.
+    pub svg: String,
 }
 
 impl Outcome {
@@ -78,6 +91,18 @@ impl Outcome {
             Role::Record | Role::Summary | Role::Because | Role::Error | Role::Timing => false,
         };
         self.rows.select(|column| keep(column.role), |row| !highlights_only || self.highlights[row])
+    }
+
+    /// The same as the tables that are printed: one, or one for each value of the column by which they are split, without
+    /// the columns that are empty in it.
+    pub fn tables(&self, highlights_only: bool) -> Vec<Table> {
+        let whole = self.table(highlights_only);
+        self.split.map_or_else(|| vec![whole.clone()], |column| whole.parts(column))
+    }
+
+    /// The [`tables`](Self::tables) in Markdown.
+    pub(crate) fn markdown(&self, highlights_only: bool) -> String {
+        self.tables(highlights_only).iter().map(Table::markdown).collect::<Vec<_>>().join("\n")
     }
 
     /// Everything that is the same on every machine: what `rows.csv` holds.
@@ -159,9 +184,8 @@ impl Outcome {
     /// What `table.md` holds.
     pub(crate) fn page(&self) -> String {
         let findings: String = self.findings().iter().map(|line| format!("- {line}\n")).collect();
-        let plots: String =
-            self.plots.iter().map(|(file, _)| format!("\n![{}]({file})\n", file.trim_end_matches(".svg"))).collect();
-        let (table, statement) = (self.table(false).markdown(), self.statement());
+        let plots: String = self.plots.iter().map(|plot| format!("\n![{}]({})\n", plot.title, plot.file)).collect();
+        let (table, statement) = (self.markdown(false), self.statement());
         format!(
             "# {}\n\n{}\n\n{table}\n{findings}\n{statement}\n{plots}\nWritten by `{}`.\n",
             self.name,

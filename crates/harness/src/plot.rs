@@ -8,6 +8,7 @@ use plotters::element::{DashedPathElement, EmptyElement};
 use plotters::prelude::*;
 
 use crate::cell::{Cell, significant};
+use crate::outcome::Picture;
 use crate::table::{Role, Table};
 
 /// What to plot: named columns of the table. Values that are missing, infinite, or not positive on a
@@ -181,8 +182,9 @@ impl Plot {
         format!("{}{}.svg", if timed { "timings-" } else { "" }, self.stem)
     }
 
-    /// The SVG; below it the name of the experiment and the choice of rows.
-    pub(crate) fn draw(&self, name: &str, table: &Table) -> String {
+    /// The drawing; below it the name of the experiment and the choice of rows.
+    pub(crate) fn draw(&self, name: &str, table: &Table) -> Picture {
+        let file = self.file(table);
         let (mut from, mut table) = (name.to_owned(), table.clone());
         for (column, text) in &self.only {
             from += &format!(", {column} = {text}");
@@ -193,7 +195,7 @@ impl Plot {
         let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         // Cannot fail: the backend writes to memory, and the ranges are finite and not empty.
         self.draw_series(&from, &series, left_out, root).expect("memory does not fail");
-        svg
+        Picture { file, title: self.title, svg }
     }
 
     /// The series in axis coordinates (logarithms where the axis has them), and how many values cannot be shown.
@@ -365,8 +367,27 @@ impl ValueFormatter<f64> for Axis {
     }
 
     fn format_ext(&self, value: &f64) -> String {
-        significant(if self.log { 10_f64.powf(*value) } else { *value })
+        if self.log { label(10_f64.powf(*value)) } else { significant(*value) }
     }
+}
+
+/// A number on a logarithmic axis: 10⁴, 2·10⁴, 10⁻⁴, where its power of ten is so far from 1.
+fn label(value: f64) -> String {
+    let scientific = format!("{value:.3e}");
+    match scientific.split_once('e') {
+        Some((mantissa, power)) if power.parse::<i32>().is_ok_and(|power| power.abs() >= 4) => {
+            let factor = mantissa.trim_end_matches('0').trim_end_matches('.');
+            let factor = if factor == "1" { String::new() } else { format!("{factor}·") };
+            format!("{factor}10{}", power.chars().map(raised).collect::<String>())
+        }
+        _ => significant(value),
+    }
+}
+
+/// A digit or a minus of an exponent.
+fn raised(character: char) -> char {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    character.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize])
 }
 
 /// The range of an axis in its own coordinates, with some air; from zero where that is natural.
@@ -411,7 +432,7 @@ fn ticks(range: &Range<f64>, log: bool) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Plot, Series, ticks};
+    use super::{Plot, Series, label, significant, ticks};
     use crate::table::Table;
 
     fn table(rows: &[[&str; 4]]) -> Table {
@@ -424,7 +445,7 @@ mod tests {
     }
 
     fn drawn(rows: &[[&str; 4]]) -> String {
-        plot().x_label("k (queries)").draw("sums", &table(rows))
+        plot().x_label("k (queries)").draw("sums", &table(rows)).svg
     }
 
     #[test]
@@ -432,13 +453,14 @@ mod tests {
         let rounded = |range, log| {
             ticks(&range, log)
                 .iter()
-                .map(|tick| crate::significant(if log { 10_f64.powf(*tick) } else { *tick }))
+                .map(|tick| if log { label(10_f64.powf(*tick)) } else { significant(*tick) })
                 .collect::<Vec<_>>()
         };
         assert_eq!(rounded(0.0..10.0, false), ["0", "2", "4", "6", "8", "10"]);
         assert_eq!(rounded(-0.31..0.31, false), ["-0.3", "-0.2", "-0.1", "0", "0.1", "0.2", "0.3"]);
         assert_eq!(rounded(0.9..3.1, true), ["10", "20", "50", "100", "200", "500", "1000"]);
-        assert_eq!(rounded(-10.0..10.0, true), ["1e-10", "1e-7", "1e-4", "0.1", "100", "100000", "1e8"]);
+        assert_eq!(rounded(-10.0..10.0, true), ["10⁻¹⁰", "10⁻⁷", "10⁻⁴", "0.1", "100", "10⁵", "10⁸"]);
+        assert_eq!(rounded(3.6..4.8, true), ["5000", "10⁴", "2·10⁴", "5·10⁴"]);
         assert_eq!(rounded(0.29..0.71, true), ["2", "2.5", "3", "3.5", "4", "4.5", "5"]);
     }
 

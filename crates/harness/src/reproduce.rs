@@ -88,7 +88,7 @@ fn excerpt(name: &str, outcomes: &[Outcome]) -> Option<String> {
         return Some(index(outcomes).markdown());
     }
     let outcome = outcomes.iter().find(|outcome| outcome.name == name)?;
-    Some(format!("{}\n{}\n", outcome.table(true).markdown(), outcome.statement()))
+    Some(format!("{}\n{}\n", outcome.markdown(true), outcome.statement()))
 }
 
 fn index(outcomes: &[Outcome]) -> Table {

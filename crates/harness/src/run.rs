@@ -125,6 +125,7 @@ impl<C: Case> Runnable for Experiment<C> {
             subject: self.subject,
             highlights: work.iter().map(|unit| unit.highlight).collect(),
             overall: Vec::new(),
+            split: self.split,
             plots: Vec::new(),
             omitted: Vec::new(),
             cases: work.len(),
@@ -196,6 +197,9 @@ impl<C: Case> Experiment<C> {
             return Err(wrong(format!("two columns are called {:?}", twice.name)));
         }
         let used = self.plots.iter().flat_map(|plot| plot.columns());
+        if let Some(missing) = self.split.filter(|name| table.position(name).is_none()) {
+            return Err(wrong(format!("its tables are split by the column {missing:?}, which does not exist")));
+        }
         match used.into_iter().find(|name| table.position(name).is_none()) {
             Some(missing) => Err(wrong(format!("a plot uses the column {missing:?}, which does not exist"))),
             None => Ok(table),
@@ -291,7 +295,7 @@ impl<C: Case> Experiment<C> {
                 outcome.omitted.push(format!("the plot {}", plot.file(&outcome.rows)));
                 continue;
             }
-            outcome.plots.push((plot.file(&outcome.rows), plot.draw(self.name, &outcome.rows)));
+            outcome.plots.push(plot.draw(self.name, &outcome.rows));
         }
     }
 
@@ -299,8 +303,8 @@ impl<C: Case> Experiment<C> {
         let folder = options.folder().join(self.name);
         write_whole(&folder.join("rows.csv"), &outcome.records().csv())?;
         write_whole(&folder.join("table.md"), &outcome.page())?;
-        for (file, svg) in &outcome.plots {
-            write_whole(&folder.join(file), svg)?;
+        for plot in &outcome.plots {
+            write_whole(&folder.join(&plot.file), &plot.svg)?;
         }
         for (file, content) in &self.files {
             write_whole(&folder.join(file), &content(outcome.size, &outcome.rows))?;

@@ -111,6 +111,17 @@ impl Table {
         }
     }
 
+    /// A table for each value of the column `name`, in the order in which they first appear, without the columns that are
+    /// empty in it.
+    pub(crate) fn parts(&self, name: &str) -> Vec<Self> {
+        let part = |value| {
+            let rows = self.only(name, value);
+            let is_empty = |column: &Column| rows.values(&column.name).iter().all(|text| text.is_empty());
+            rows.select(|column| !is_empty(column), |_| true)
+        };
+        self.values(name).into_iter().map(part).collect()
+    }
+
     /// Comma-separated values with a heading.
     pub fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
@@ -214,6 +225,13 @@ mod tests {
         assert_eq!(table().points("bound", "nothing"), []);
         assert_eq!(table().numbers("bound"), [12.5]);
         assert!(table().numbers("nothing").is_empty());
+    }
+
+    #[test]
+    fn parts_have_the_columns_that_speak_of_them() {
+        let parts = table().parts("name");
+        assert_eq!([parts[0].csv(), parts[1].csv()], ["name,bound\n\"a|b, \"\"c\"\"\",12.5\n", "name\n<d>\n"]);
+        assert!(table().parts("nothing").is_empty());
     }
 
     #[test]

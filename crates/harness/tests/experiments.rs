@@ -281,6 +281,10 @@ fn a_definition_that_contradicts_itself_does_not_start() {
         problem(sums().plot(Plot::new("other", "Other", "terms", "y").line("bond"))),
         "a plot uses the column \"bond\", which does not exist"
     );
+    assert_eq!(
+        problem(sums().table_for_each("part")),
+        "its tables are split by the column \"part\", which does not exist"
+    );
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
 
