@@ -251,6 +251,7 @@ impl Plot {
         let y_axis = Axis { range: range(series, |point| point.1, self.log_y), log: self.log_y };
         let mut chart = ChartBuilder::on(&plot)
             .margin(12)
+            .margin_bottom(26)
             .x_label_area_size(48)
             .y_label_area_size(80)
             .build_cartesian_2d(x_axis, y_axis)?;

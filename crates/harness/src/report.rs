@@ -140,8 +140,8 @@ fn section(outcome: &Outcome) -> String {
     let name = outcome.name;
     let html = |highlights_only| outcome.tables(highlights_only).iter().map(Table::html).collect::<String>();
     let figure = |plot: &Picture| {
-        let (svg, file, title) = (&plot.svg, &plot.file, escape(plot.title));
-        format!("<figure>{svg}<figcaption><a href=\"{name}/{file}\">{title}</a></figcaption></figure>\n")
+        let Picture { svg, file, .. } = plot;
+        format!("<figure>{svg}<figcaption><a href=\"{name}/{file}\">as a file</a></figcaption></figure>\n")
     };
     let figures: String = outcome.plots.iter().map(figure).collect();
     let figures = if figures.is_empty() { figures } else { format!("<div class=\"figures\">\n{figures}</div>\n") };

@@ -95,7 +95,10 @@ impl Report {
         let mut text = String::new();
         if head {
             let level = percentage(self.level);
-            let _ = writeln!(text, "{level} intervals of projection and noise; how well the table stands for others is not in them\n");
+            let _ = writeln!(
+                text,
+                "{level} intervals of projection and noise; how well the table stands for others is not in them\n"
+            );
         }
         for [name, numbers @ .., rule] in &rows {
             let _ = write!(text, "{name:<width$}", width = widths[0]);
