@@ -77,6 +77,10 @@ fn laplace_deviation(case: &Case) -> f64 {
     (2.0 * step).sqrt() / (1.0 - step)
 }
 
+/// The check of what one count needs.
+const SIGMAS: &str = "Gaussian σ for one count at ε = 1 is 4.531 (δ = 10⁻⁶) and 5.779 (δ = 10⁻⁹), and where a record moves it by \
+                      exactly 1, 4.23 and 5.50";
+
 /// The experiment.
 pub fn experiment() -> Experiment<Case> {
     let share = |part: &Epsilon, case: &Case| case.optimal().to_f64_down() / part.to_f64_down();
@@ -114,7 +118,7 @@ pub fn experiment() -> Experiment<Case> {
         let because = format!("c = 10^4, ε = 200, δ = 1e-6: its true δ is {delta:.3}");
         Finding::require(refused && (delta - 0.139).abs() < 5e-4, because)
     })
-    .check_all("Gaussian σ for one count at ε = 1 is 4.531 (δ = 10⁻⁶) and 5.779 (δ = 10⁻⁹), and where a record moves it by exactly 1, 4.23 and 5.50", |_| {
+    .check_all(SIGMAS, |_| {
         let stated = [(1e-6, 4.531, 4.23), (1e-9, 5.779, 5.50)];
         let sigmas = stated.map(|(delta, ..)| Case::new(1, 1.0, delta)).map(|case| (case.concentrated(), case.sharp()));
         let near = |((any, sharp), (_, wanted, wanted_sharp)): ((f64, f64), (f64, f64, f64))| {

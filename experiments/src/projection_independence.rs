@@ -179,6 +179,9 @@ fn is_more_than_two(values: &[f64]) -> Finding {
     Finding { verdict, because: format!("{mean:.2} ± {deviation:.2}; claimed above 2") }
 }
 
+/// The check of what two and three independent signs are worth.
+const SUBSPACE: &str = "at r = 2 and at r = 3 the fourth moment of a dense row over a subspace of n keys is n³, not 3n² − 2n as with independent signs";
+
 /// The experiment.
 pub fn experiment() -> Experiment<Case> {
     let moment = |name: &'static str| {
@@ -211,7 +214,7 @@ pub fn experiment() -> Experiment<Case> {
         // Of sparse signs so few keys meet that their errors are no bell.
         (case.signs == Signs::Dense).then(|| claim(sample.values("deviations"), beyond(), BETA))
     })
-    .check_all("at r = 2 and at r = 3 the fourth moment of a dense row over a subspace of n keys is n³, not 3n² − 2n as with independent signs", |table| {
+    .check_all(SUBSPACE, |table| {
         let n = RECORDS as f64;
         let expected = n * n / (3.0 * n - 2.0);
         let measured = |r: &str| fourth(table, r) / expected;

@@ -22,9 +22,9 @@ Examples:
   An analyst whose questions depend on the answers before, over packed booleans:
     tamis plan --records 32561 --max-support 256 --queries 10000 --epsilon 1 --delta 1e-9 \\
         --neighbours substitute --rows-per-key 1000 --adaptive
-  How many records does it take to keep all answers within one percent? And a picture:
+  How many records does it take to keep all answers within a thousandth? And a picture:
     tamis plan --records 1e6 --max-support 1e4 --queries 1e4 --epsilon 1 --delta 1e-9 \\
-        --neighbours add-remove --error 0.01 --plot plan.svg
+        --neighbours add-remove --error 0.001 --plot plan.svg
 
 What the figures are. \"typically\" is the root of the mean square of one answer's error, where it can be predicted: as if all keys \
 had --rows-per-key records (with --distinct-keys: as many as a power law gives them) and lists named any keys that occur; of a \
@@ -53,7 +53,7 @@ pub struct Arguments {
     /// The most keys that a query may have, from 1 to 2^24; for a conjunction with f literals left free, 2^f.
     #[arg(long, visible_alias = "support", value_name = "M", allow_hyphen_values = true)]
     max_support: String,
-    /// How many queries are to be answered, from 1 to 2^53; by a session, to 2^52.
+    /// How many queries are to be answered, from 1 to 2^52.
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     queries: String,
     /// Privacy loss ε of all of it, as a decimal or a fraction from 1e-12 to 1000.
@@ -92,8 +92,8 @@ pub struct Arguments {
     /// How many bytes of memory there are, at least 1: what needs more is not to be had.
     #[arg(long, value_name = "BYTES", default_value = "16e9", allow_hyphen_values = true)]
     memory: String,
-    /// Search how many records or how much ε it takes, and how many keys or queries it allows, to keep all answers within this error:
-    /// a share of the records if below 1, else in records. Above 0; an error that no answer is beyond is kept by anything.
+    /// Search how much ε it takes (of a share, also how many records), and how many keys or queries it allows, to keep all answers within this
+    /// error: a share of the records if below 1, else in records. Above 0; an error that no answer is beyond is kept by anything.
     #[arg(long, value_name = "A", allow_hyphen_values = true)]
     error: Option<String>,
     /// Draw the bound of every mechanism against the number of records, as SVG.

@@ -34,7 +34,7 @@ probability of β, 0.05 here. Of runs the largest or worst error is printed as i
 beyond a bound that is true and sharp. A <em>verdict</em> says whether runs and claim agree.</p>\n";
 
 /// Symbols, in all experiments.
-const SYMBOLS: [(&str, &str); 19] = [
+const SYMBOLS: [(&str, &str); 22] = [
     ("n", "records; of the audit: runs on each of two inputs"),
     ("m", "keys of a list; points of a conjunction"),
     ("k", "queries, lists; of conjunctions: booleans left free"),
@@ -57,26 +57,17 @@ const SYMBOLS: [(&str, &str); 19] = [
     ("B", "how often the hypothesis of a session can be wrong, so how many corrections it can need"),
     ("⊤, ⊥", "what a sparse vector says: above its threshold, and not"),
     ("#", "a number that is released"),
+    ("over, refused", "of the audit: what was asked after the end, or cannot be had; an outcome like others"),
+    ("U(a, b)", "two inputs of the audit: a answers that grow by 1, b that shrink by 1"),
+    ("L", "records of a person"),
 ];
 
-/// What claims cite.
-const SOURCES: [(&str, &str); 7] = [
+/// What tables and claims cite.
+const SOURCES: [(&str, &str); 4] = [
     ("DR14", "C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014"),
-    ("BR11", "A. Blum, A. Roth, Fast Private Data Release Algorithms for Sparse Queries, 2011"),
+    ("BR11, Blum and Roth 2011", "A. Blum, A. Roth, Fast Private Data Release Algorithms for Sparse Queries, 2011"),
     ("KOV15", "P. Kairouz, S. Oh, P. Viswanath, The Composition Theorem for Differential Privacy, 2015"),
     ("HR10", "M. Hardt, G. Rothblum, A Multiplicative Weights Mechanism for Privacy-Preserving Data Analysis, 2010"),
-    (
-        "HLM12",
-        "M. Hardt, K. Ligett, F. McSherry, A Simple and Practical Algorithm for Differentially Private Data Release (MWEM), 2012",
-    ),
-    (
-        "ALP21",
-        "M. Aumüller, C. J. Lebeda, R. Pagh, Differentially Private Sparse Vectors with Low Error, Optimal Space, and Fast Access, 2021",
-    ),
-    (
-        "BLR08",
-        "A. Blum, K. Ligett, A. Roth, A Learning Theory Approach to Non-Interactive Database Privacy (small database), 2008",
-    ),
 ];
 
 /// The page.
@@ -147,11 +138,10 @@ fn section(outcome: &Outcome) -> String {
     let figures = if figures.is_empty() { figures } else { format!("<div class=\"figures\">\n{figures}</div>\n") };
     let findings: String = outcome.findings().iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
     let findings = if findings.is_empty() { findings } else { format!("<ul>\n{findings}</ul>\n") };
-    let rest = match outcome.highlights.iter().all(|&is_shown| is_shown) {
-        true => String::new(),
-        false => {
-            format!("<details><summary>All {} rows</summary>\n{}</details>\n", outcome.rows.rows.len(), html(false))
-        }
+    let rest = if outcome.highlights.iter().all(|&is_shown| is_shown) {
+        String::new()
+    } else {
+        format!("<details><summary>All {} rows</summary>\n{}</details>\n", outcome.rows.rows.len(), html(false))
     };
     let timings = outcome.timings().map_or(String::new(), |_| format!(", <a href=\"{name}/timings.csv\">timings</a>"));
     format!(

@@ -12,9 +12,9 @@
 //! A new subject is one more element of what one of them returns.
 //!
 //! Whether a right one was tried at all, its *twin* tells: the same mechanism, planned for [`TWIN`] times the ε that it claims, on a
-//! pair that is made in the same way for its own ε (where inputs lie at a threshold, at its own). What sees nothing wrong with
-//! the twin is **blind**, and that the right one passes says nothing. Where much of a claim is seen no twin is needed: those
-//! have one that come from the planner or are sessions, and those of which nothing is seen though something might be.
+//! pair that is made in the same way for its own ε (where inputs are sought at a threshold, at its own). What sees nothing wrong
+//! with the twin is **blind**, and that the right one passes says nothing. Those have one that come from the planner or are sessions, and
+//! those of which nothing is seen though something might be; of the others the column "loss ≥" says what was seen.
 
 mod laws;
 pub mod mechanisms;
@@ -308,7 +308,8 @@ fn experiment_on(sweep: fn(Size) -> Vec<Case>) -> Experiment<Case> {
         "From runs alone, a lower bound on the privacy loss (loss ≥, all at once but for 10⁻⁶): it exceeds no claim of a right \
          mechanism, and that of every wrong one after at most 2·10⁶ runs on an input. Passing is not a proof: what is not in \
          some 70 of n runs is invisible, and where a right one has a twin, with noise for 4ε, that is not caught either, the row \
-         is blind.",
+         is blind. Published: what another auditor found is found again, caught or not. Event: what is likelier on one of the two \
+         inputs; exact: the loss by arithmetic; α: the share of the 10⁻⁶ that a row has.",
     )
     .subject("lower bounds on the privacy loss of every mechanism, right or wrong on purpose")
     .sweep(sweep)
@@ -426,9 +427,8 @@ fn tally(table: &Table) -> Finding {
     });
     let [twins, blind] = ["caught", BLIND].map(|seen| table.only(TWIN_SEEN, seen).rows.len());
     let because = format!(
-        "{caught} of {wrong} wrong ones caught, {accused} of {right} right ones accused; of {little} right ones less than half of \
-         their claim was seen, of {nothing} nothing; {} of them have a twin at 4ε, of which {twins} are caught and {blind} are not: \
-         those rows are blind",
+        "{caught} of {wrong} wrong ones caught, {accused} of {right} right ones accused; less than half of the claim was seen of \
+         {little} right ones, nothing of {nothing}; {twins} of {} twins at 4ε caught: {blind} rows are blind",
         twins + blind
     );
     Finding::require(caught == wrong && accused == 0, because)
@@ -473,7 +473,7 @@ mod tests {
         };
         let (_, outcome) = run(twins);
         assert_eq!(outcome.verdict(), Verdict::Holds);
-        let tallied = "2 of them have a twin at 4ε, of which 1 are caught and 1 are not: those rows are blind";
+        let tallied = "1 of 2 twins at 4ε caught: 1 rows are blind";
         assert!(outcome.findings().iter().any(|line| line.contains(tallied)), "{:?}", outcome.findings());
     }
 

@@ -187,7 +187,7 @@ impl Scene {
     pub fn planned(&self, mechanism: &dyn QueryRelease) -> Result<&Planned, TrialError> {
         // Cannot fail: all of them are in it.
         let place = mechanisms::ALL.iter().position(|other| other.about() == mechanism.about()).expect("a mechanism");
-        self.plans[place].get(|| Ok(mechanism.plan(&self.question()?).map_err(|refusal| refusal.reason)?))
+        self.plans[place].get(|| Ok(self.question()?.planned(mechanism).map_err(|refusal| refusal.reason)?))
     }
 
     /// Whether the bound of a mechanism says something.

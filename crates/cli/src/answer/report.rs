@@ -97,7 +97,7 @@ impl Report {
             let level = percentage(self.level);
             let _ = writeln!(
                 text,
-                "{level} intervals of projection and noise; how well the table stands for others is not in them\n"
+                "{level} intervals of projection and noise; how far the table is from what it is a sample of is not in them\n"
             );
         }
         for [name, numbers @ .., rule] in &rows {

@@ -1,6 +1,6 @@
 //! The bound of every mechanism against the number of records.
 
-use super::report::number;
+use super::report::{exact, number};
 use crate::arguments::wrong;
 use crate::failure::Failure;
 use crate::folder;
@@ -132,7 +132,7 @@ fn draw(question: &Question) -> String {
             let points: Vec<_> = bounds.iter().filter_map(seen).collect();
             Curve { place, title: about.title, kind, is_cut: points.len() < bounds.len(), points }
         })
-        .filter(|curve| !curve.points.is_empty())
+        .filter(|curve| curve.is_cut || !curve.points.is_empty())
         .collect();
     let mut svg = String::new();
     let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
@@ -142,7 +142,7 @@ fn draw(question: &Question) -> String {
     svg
 }
 
-/// Two a decade, a hundred times fewer to a hundred times more, as far as keys may have so many.
+/// Two a decade, a hundred times fewer to a hundred times more, as far as the question makes sense.
 fn sizes(question: &Question) -> Vec<u64> {
     let size = |half: i32| (question.records as f64 * 10f64.powf(f64::from(half) / 2.0)).round() as u64;
     let makes_sense = |&size: &u64| question.with_records(size).check().is_ok();
@@ -173,7 +173,7 @@ fn draw_curves(question: &Question, curves: &[Curve], limit: &[(f64, f64)], root
     let asked = question.records as f64;
     let axis = format!(
         "number of records (asked: {}), a key having {} of them",
-        number(asked),
+        exact(asked),
         number(question.key_multiplicity)
     );
     let (lowest, highest) = (y.start, y.end);
@@ -219,13 +219,20 @@ fn draw_legend(curves: &[Curve], legend: &Area<'_>) -> Drawn {
         height += LEADING;
         for curve in of_kind {
             draw_curve(curve, legend, &[(4, height), (4 + KEY / 2, height), (4 + KEY, height)])?;
-            legend.draw(&Text::new(curve.title, (18 + KEY, height - 6), ("sans-serif", 13)))?;
+            let title = match curve.points.as_slice() {
+                [] => format!("{} (above)", curve.title),
+                _ => curve.title.to_owned(),
+            };
+            legend.draw(&Text::new(title, (18 + KEY, height - 6), ("sans-serif", 13)))?;
             height += LEADING;
         }
     }
-    if curves.iter().any(|curve| curve.is_cut) {
-        let note = "some lines go on above the picture";
-        legend.draw(&Text::new(note, (4, height), ("sans-serif", 13)))?;
+    let notes = [
+        (curves.iter().any(|curve| curve.is_cut), "some lines go on above the picture"),
+        (true, "where a line ends, memory, keys or a theorem do"),
+    ];
+    for (row, (_, note)) in (0..).zip(notes.into_iter().filter(|(is_so, _)| *is_so)) {
+        legend.draw(&Text::new(note, (4, height + LEADING * row), ("sans-serif", 13)))?;
     }
     Ok(())
 }
@@ -242,7 +249,7 @@ fn tick(value: &f64) -> String {
     format!("10{raised}")
 }
 
-/// A line and marks, of which no two curves have the same pair, faint if it does not hold.
+/// A line and marks, of which no two of sixteen curves have the same pair, faint if it does not hold.
 fn draw_curve<C: CoordTranslate<From: Copy + 'static>>(
     curve: &Curve,
     area: &DrawingArea<SVGBackend<'_>, C>,

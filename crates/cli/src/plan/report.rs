@@ -103,7 +103,7 @@ impl Search {
         match self.search {
             "largest_support" => "none, unless so few that any answer keeps it".to_owned(),
             "largest_queries" => "not even 1".to_owned(),
-            _ => format!("none up to {} is enough", self.to),
+            _ => format!("none that was tried, up to {}, is enough", self.to),
         }
     }
 
@@ -124,22 +124,22 @@ fn searches(f: &mut fmt::Formatter<'_>, searches: &[Search], question: &Question
     } else {
         format!("{} records", number(*error))
     };
-    let who = format!("to keep all answers within {error}, all else being as stated");
+    let what = format!("all answers within {error}, all else being as stated");
     if searches.iter().all(|search| search.value.is_none()) {
         return writeln!(
             f,
-            "\n{who}, no mechanism is enough: with no epsilon, number of keys or of queries that was tried"
+            "\nto keep {what}, no mechanism is enough: with no epsilon, number of records, of keys or of queries that was tried"
         );
     }
-    writeln!(f, "\n{who}, it takes, or allows, by the mechanism that is best at it")?;
+    writeln!(f, "\nwhat keeps {what}, by the mechanism that is best at it")?;
     for search in searches {
         writeln!(f, "  {:<9} {}", search.noun(), search.line())?;
     }
-    match question.records_of_universe() {
-        Some(records) if *share => writeln!(
-            f,
-            "  the universe has room for {records} records: with more, only what needs no universe was tried"
-        ),
+    let least = searches.iter().find(|search| search.search == "least_records").map(|search| search.value);
+    match (question.records_of_universe(), least) {
+        (Some(room), Some(least)) if least.is_none_or(|least| least > room as f64) => {
+            writeln!(f, "  the universe has room for {room} records: with more, only what needs no universe was tried")
+        }
         _ => Ok(()),
     }
 }
@@ -185,9 +185,10 @@ struct Object<'a> {
     distinct_keys: Option<u64>,
     largest_count: u64,
     largest_answer: f64,
+    memory: u64,
     assumed: Option<&'static str>,
     winner: Option<&'static str>,
-    best_command: Option<&'static str>,
+    best_by_command: Option<&'static str>,
     runner_up: Option<&'static str>,
     lasting: Option<&'static str>,
     sparse_mw_from_queries: Option<u64>,
@@ -211,8 +212,7 @@ impl Report {
         let is_best = comparison.lasting().is_some_and(|row| row.mechanism.about() == SparseWeights.about());
         let crossing = if adaptive && !is_best { comparison.sparse_weights_from() } else { None };
         let lacks_memory = comparison.is_empty() && {
-            let roomy = Question { memory: u64::MAX, ..request.question.clone() };
-            Comparison::of(&roomy).is_ok_and(|comparison| !comparison.is_empty())
+            Comparison::of(&request.question.in_any_memory()).is_ok_and(|comparison| !comparison.is_empty())
         };
         Ok(Self { crossing, assumed: request.assumed, kept_by_anything, searches, lacks_memory, comparison })
     }
@@ -250,7 +250,7 @@ impl Report {
                     Verdict::Vacuous => "vacuous",
                     Verdict::NotApplicable => "not-applicable",
                 },
-                holds: self.comparison.holds(row),
+                holds: row.within.is_some() && self.comparison.holds(row),
                 typical: row.typical,
                 typical_share: row.typical.map(|error| error / records),
                 within: row.within,
@@ -289,9 +289,10 @@ impl Report {
             distinct_keys: question.distinct_keys,
             largest_count: question.largest_count,
             largest_answer: question.largest_answer(),
+            memory: question.memory,
             assumed: self.assumed,
             winner: comparison.winner().map(name),
-            best_command: comparison.best_command().map(name),
+            best_by_command: comparison.best_command().map(name),
             runner_up: comparison.runner_up().map(name),
             lasting: comparison.lasting().map(name),
             sparse_mw_from_queries: self.crossing.map(|crossing| crossing.queries),
@@ -308,11 +309,18 @@ impl Report {
             if let Some(why) = self.why_empty() {
                 return writeln!(f, "best      nothing: {why}");
             }
-            let largest = number(question.largest_answer());
-            writeln!(
-                f,
-                "best      nothing: no mechanism keeps all answers closer than {largest}, the most that one can be"
-            )?;
+            let (most, largest) = (" the most that one can be", exact(question.largest_answer()));
+            if self.comparison.ranked().iter().any(|row| row.verdict == Verdict::Applicable) {
+                writeln!(
+                    f,
+                    "best      nothing that holds for questions that depend on answers: closer than {largest},{most},"
+                )?;
+                return writeln!(
+                    f,
+                    "          are only mechanisms for questions that are fixed beforehand: adaptive no, below"
+                );
+            }
+            writeln!(f, "best      nothing: no mechanism keeps all answers closer than {largest},{most}")?;
             return writeln!(f, "          what it would take is said with each below");
         };
         let (about, level) = (winner.mechanism.about(), percentage(1.0 - question.beta.get()));
@@ -322,7 +330,7 @@ impl Report {
         if let Some(typical) = winner.typical {
             writeln!(f, "          an answer is typically off by {}", self.error(typical))?;
         }
-        let within = self.error(winner.within.unwrap_or_default());
+        let within = self.error(up(winner.within.unwrap_or_default()));
         let all = match question.queries.get() {
             1 => "it stays".to_owned(),
             queries => format!("all {queries} answers stay"),
@@ -403,7 +411,7 @@ impl Report {
             writeln!(f, "{}", table_row(row).trim_end())?;
         }
         legend(f, &ranked)?;
-        let largest = number(self.comparison.question().largest_answer());
+        let largest = exact(self.comparison.question().largest_answer());
         for (at, row) in of(Verdict::Vacuous).enumerate() {
             if at == 0 {
                 writeln!(
@@ -434,8 +442,8 @@ impl Report {
             )?;
         }
         if let Some(error) = self.kept_by_anything {
-            let largest = number(self.comparison.question().largest_answer());
-            let error = number(error);
+            let largest = exact(self.comparison.question().largest_answer());
+            let error = exact(error);
             writeln!(
                 f,
                 "\nany answer keeps an error of {error} records: none is beyond {largest}. See what a smaller --error takes"
@@ -483,7 +491,11 @@ fn not_to_be_had(f: &mut fmt::Formatter<'_>, mut rows: Vec<&Row>) -> fmt::Result
 /// What one mechanism keeps to, in a few words.
 fn summary(row: &Row) -> String {
     let typical = row.typical.map_or(String::new(), |typical| format!("typically ± {}, ", number(typical)));
-    format!("{typical}all within ± {} ({})", number(row.within.unwrap_or_default()), basis(row.mechanism.about().basis))
+    format!(
+        "{typical}all within ± {} ({})",
+        number(up(row.within.unwrap_or_default())),
+        basis(row.mechanism.about().basis)
+    )
 }
 
 /// For machines.
@@ -514,8 +526,22 @@ fn table_row(row: &Row) -> String {
         "{:<38} {:>10} {:>11} {within:<10} {adaptive:<8} {before:>7} {answer:>7} {memory:>7}",
         row.mechanism.about().title,
         error(row.typical),
-        error(row.within),
+        error(row.within.map(up)),
     )
+}
+
+/// A bound in the digits of [`number`], which must not be less.
+fn up(bound: f64) -> f64 {
+    let digits = if bound >= 100.0 { 3 } else { 2 };
+    let unit = 10f64.powi(bound.max(1e-9).log10().floor() as i32 + 1 - digits);
+    // What was rounded when it was divided is no digit.
+    (bound / unit - 1e-9).ceil() * unit
+}
+
+/// Three digits where they are all.
+pub fn exact(value: f64) -> String {
+    let short = number(value);
+    if short.parse() == Ok(value) { short } else { value.to_string() }
 }
 
 /// A size in three digits, and as a power of ten where it has many.

@@ -1,8 +1,9 @@
 //! From arguments to a question. Nothing here reads data.
 
 use super::Arguments;
-use crate::arguments::{beta, budget, neighbours, number, queries, whole_up_to, wrong};
+use crate::arguments::{beta, budget, neighbours, number, whole_up_to, wrong};
 use crate::failure::Failure;
+use tamis::noise::Queries;
 use tamis::plan::{Asking, Question, QuestionError, Wanted};
 
 /// What was asked, checked as far as single arguments go.
@@ -38,18 +39,20 @@ impl Request {
             Question::MAX_SUPPORT,
             "a list may have so many, for example --max-support 10000",
         )?;
+        let queries = whole_up_to("queries", &arguments.queries, Question::MAX_QUERIES, "for example --queries 10000")?;
         let asking = if arguments.adaptive { Asking::Adaptively } else { Asking::Beforehand };
         let neither = arguments.rows_per_key.is_none() && arguments.largest_count.is_none();
         Ok(Self {
             question: Question {
                 records,
                 support,
-                queries: queries(&arguments.queries, "for example --queries 10000")?,
+                // Cannot fail: more are legal.
+                queries: Queries::new(queries).expect("at most 2^52"),
                 beta: beta(&arguments.beta)?,
                 budget: budget(&arguments.epsilon, &arguments.delta)?,
                 neighbours: neighbours(&arguments.neighbours)?,
-                // As many as are in range.
-                rows_per_unit: u32::try_from(rows_per_unit).unwrap_or(most_rows),
+                // Cannot fail: they are in range.
+                rows_per_unit: u32::try_from(rows_per_unit).expect("at most a million"),
                 largest_count,
                 key_multiplicity,
                 distinct_keys: arguments.distinct_keys.as_ref().map(keys).transpose()?,
@@ -63,8 +66,8 @@ impl Request {
                 }
                 (_, Some(_)) => Some("keys have as many records as a power law gives them: for typical errors alone"),
                 (false, None) => (key_multiplicity > 1.0).then_some(
-                    "every key has about as many records; of rarer ones, counts of frequent keys and ALP typically err by more than this: \
-                     see --distinct-keys",
+                    "every key has about --rows-per-key records; where some have fewer, counts of frequent keys and ALP typically err by \
+                     more than this: see --distinct-keys",
                 ),
             },
             wanted: arguments.error.as_deref().map(wanted).transpose()?,
@@ -105,9 +108,11 @@ fn wanted(text: &str) -> Result<Wanted, Failure> {
 /// A question that makes no sense, though each size is in its range.
 pub fn refusal(error: &QuestionError) -> Failure {
     match error {
-        QuestionError::KeyMultiplicity { .. } => {
-            wrong("rows-per-key", error, "give a larger --largest-count, or a --rows-per-key from 1 up to it")
-        }
+        QuestionError::KeyMultiplicity { .. } => wrong(
+            "rows-per-key",
+            error,
+            "give a --rows-per-key from 1 up to --largest-count, which is at most --records",
+        ),
         QuestionError::DistinctKeys { .. } => wrong(
             "distinct-keys",
             error,

@@ -102,7 +102,7 @@ impl Report {
             let (level, condition) = (percentage(self.level), &self.condition);
             let _ = writeln!(
                 text,
-                "±        all of them hold at once with probability {level}{condition}; how well the table stands for others is not in it"
+                "±        all of them hold at once with probability {level}{condition}; how far the table is from what it is a sample of is not in it"
             );
             let _ = writeln!(
                 text,

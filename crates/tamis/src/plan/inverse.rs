@@ -58,8 +58,7 @@ impl Comparison {
     /// Searches all mechanisms that are compared here and whose bound holds for queries that come as they do.
     pub fn keeping(&self, wanted: Wanted) -> Keeping {
         let question = self.question();
-        let holding: Vec<_> =
-            self.ranked().into_iter().filter(|row| self.holds(row)).map(|row| row.mechanism).collect();
+        let holding: Vec<_> = self.rows.iter().filter(|row| self.holds(row)).map(|row| row.mechanism).collect();
         Keeping {
             least_records: question.records_keeping(&holding, wanted),
             least_epsilon: question.epsilon_keeping(&holding, wanted),
@@ -71,10 +70,11 @@ impl Comparison {
 
 /// All searches go through all numbers of three digits, as they are printed, up to the ends that are named; whole numbers below a thousand one by one.
 ///
-/// What is given was itself planned and keeps the error, and its neighbour on the other side was planned and does not. If a bound goes one way
-/// with what is searched, that is the least or the largest there is. Bounds do, but for some steps: a release is at its best where a power of two
-/// fits, an eighth better than between two of them; its intervals are wide for lists so short that their errors are not normal, and for very large ε; and
-/// plans end where their theorems, their tables or the memory do. Across such a step another number, further on, may do too.
+/// What is given was itself planned and keeps the error, and its neighbour on the other side was planned by all mechanisms, none of which does. If
+/// bounds go one way with what is searched, that is the least or the largest there is. Bounds do, but for some steps: a release is at its best where
+/// a power of two fits, an eighth better than between two of them; its intervals are wide for lists so short that their errors are not normal, and where
+/// other records, few to a row and many to a key, err more than the noise; and plans end where their theorems, their tables or the memory do. Across
+/// such a step another number, further on, may do too. Where what is stated keeps the error already, the search goes on from there.
 ///
 /// What is found keeps the error by a bound that says something: where the largest answer falls with what is searched, or grows less than the
 /// error, there may be none.
@@ -95,12 +95,13 @@ impl Question {
         Some(self.support_keeping(&[mechanism], wanted)?.value)
     }
 
-    /// The largest number of queries, up to [2⁵³](Self::MAX_QUERIES); none if one is too many.
+    /// The largest number of queries, up to [2⁵²](Self::MAX_QUERIES); none if one is too many.
     pub fn largest_queries(&self, mechanism: &dyn QueryRelease, wanted: Wanted) -> Option<u64> {
         Some(self.queries_keeping(&[mechanism], wanted)?.value)
     }
 
-    /// The least and the largest ε that searches try: from 0.001, or what is stated if that is less, to 100, or 1000 if that much is stated.
+    /// The least and the largest ε that searches try: from 0.001, or if less is stated the next of three digits from that on, to 100, or 1000 if that
+    /// much is stated.
     pub fn epsilons_tried(&self) -> (f64, f64) {
         let stated = self.budget.epsilon().to_f64_down();
         // Three digits of it, so that none is tried between it and the next.
@@ -153,18 +154,22 @@ impl Question {
         let kept = |planned: &Planned, question: &Self| wanted.kept(planned, question);
         let range = Whole { least: 1, most: Self::MAX_SUPPORT };
         // With fewer keys a bound that keeps the error may say nothing: whether it does is asked at the edge.
-        let mut left = Left(mechanisms.to_vec());
-        let support = range.largest(|support| left.has_good(&with(support), kept))?;
-        with(support).best(&left.0, useful(wanted), support)
+        let support = range.largest_by(mechanisms, self.support, |left, support| with(support).good(left, kept))?;
+        with(support).best(mechanisms, useful(wanted), support)
     }
 
     fn queries_keeping<'m>(&self, mechanisms: &[&'m dyn QueryRelease], wanted: Wanted) -> Option<Kept<'m, u64>> {
         let good = useful(wanted);
-        let mut left = Left(mechanisms.to_vec());
-        let mut holds = |queries| self.with_queries(queries).is_some_and(|question| left.has_good(&question, &good));
+        let range = Whole { least: 1, most: Self::MAX_QUERIES };
+        let holding = |left: &[_], queries| {
+            self.with_queries(queries).map_or_else(Vec::new, |question| question.good(left, &good))
+        };
         // No bound falls with the number of queries.
-        let queries = if holds(1) { Whole { least: 1, most: Self::MAX_QUERIES }.largest(holds) } else { None }?;
-        self.with_queries(queries)?.best(&left.0, &good, queries)
+        if holding(mechanisms, 1).is_empty() {
+            return None;
+        }
+        let queries = range.largest_by(mechanisms, self.queries.get(), holding)?;
+        self.with_queries(queries)?.best(mechanisms, &good, queries)
     }
 
     /// The one of them with the least bound, of those whose plan is good here.
@@ -182,6 +187,16 @@ impl Question {
         best.map(|(_, mechanism)| Kept { value, mechanism })
     }
 
+    /// Those of which the plan is good here.
+    fn good<'m>(
+        &self,
+        mechanisms: &[&'m dyn QueryRelease],
+        good: impl Fn(&Planned, &Self) -> bool + Sync,
+    ) -> Vec<&'m dyn QueryRelease> {
+        let is_good = |mechanism: &dyn QueryRelease| self.planned(mechanism).is_ok_and(|planned| good(&planned, self));
+        mechanisms.par_iter().copied().filter(|&mechanism| is_good(mechanism)).collect()
+    }
+
     /// Whether the bound of a mechanism says something.
     pub(super) fn is_told_by(&self, mechanism: &dyn QueryRelease) -> bool {
         self.planned(mechanism).is_ok_and(|planned| planned.says_something(self))
@@ -192,10 +207,8 @@ impl Question {
         mechanisms: &[&dyn QueryRelease],
         good: impl Fn(&Planned, &Self) -> bool + Sync,
     ) -> Option<u64> {
-        let up_to = |most| {
-            let mut left = Left(mechanisms.to_vec());
-            Whole { least: 1, most }.least(|records| left.has_good(&self.with_records(records), &good))
-        };
+        let holding = |left: &[_], records| self.with_records(records).good(left, &good);
+        let up_to = |most| Whole { least: 1, most }.least_by(mechanisms, self.records, holding);
         // What needs the universe ends with it, and may be good before others are.
         self.records_of_universe().and_then(up_to).or_else(|| up_to(Self::MAX_RECORDS))
     }
@@ -218,34 +231,16 @@ impl Question {
         least: f64,
         good: impl Fn(&Planned, &Self) -> bool + Sync,
     ) -> Option<f64> {
-        let mut left = Left(mechanisms.to_vec());
-        let accept = |place| {
-            let question = self.with_epsilon(epsilon_at(place));
-            question.is_some_and(|question| left.has_good(&question, &good))
+        let holding = |left: &[_], place| {
+            self.with_epsilon(epsilon_at(place)).map_or_else(Vec::new, |question| question.good(left, &good))
         };
-        edge(place_of(self.epsilons_tried().1), place_of(least), accept).map(epsilon_at)
+        let [stated, most] = [self.budget.epsilon().to_f64_down(), self.epsilons_tried().1].map(place_of);
+        furthest(mechanisms, [most, stated, place_of(least)], holding).map(epsilon_at)
     }
 
     fn with_epsilon(&self, epsilon: f64) -> Option<Self> {
         let budget = Budget::approximate(Epsilon::new(epsilon).ok()?, self.budget.delta().clone());
         Some(Self { budget, ..self.clone() })
-    }
-}
-
-/// The mechanisms that were good at the last place that any was good at: the search goes on to where it is harder, and asks the others no more.
-struct Left<'m>(Vec<&'m dyn QueryRelease>);
-
-impl Left<'_> {
-    /// Whether the plan of one of them is good.
-    fn has_good(&mut self, question: &Question, good: impl Fn(&Planned, &Question) -> bool + Sync) -> bool {
-        let is_good =
-            |mechanism: &dyn QueryRelease| question.planned(mechanism).is_ok_and(|planned| good(&planned, question));
-        let still: Vec<_> = self.0.par_iter().copied().filter(|&mechanism| is_good(mechanism)).collect();
-        let any = !still.is_empty();
-        if any {
-            self.0 = still;
-        }
-        any
     }
 }
 
@@ -301,10 +296,26 @@ impl Whole {
         place.map(|place| self.number(place))
     }
 
-    /// The largest that is taken.
-    fn largest(self, mut accept: impl FnMut(u64) -> bool) -> Option<u64> {
-        let place = edge(Self::place(self.least), Self::place(self.most), |place| accept(self.number(place)));
-        place.map(|place| self.number(place))
+    /// The least at which one of the mechanisms is good, by the [search](furthest) from what is stated.
+    fn least_by<'m>(
+        self,
+        mechanisms: &[&'m dyn QueryRelease],
+        stated: u64,
+        good: impl Fn(&[&'m dyn QueryRelease], u64) -> Vec<&'m dyn QueryRelease>,
+    ) -> Option<u64> {
+        let places = [self.most, stated, self.least].map(Self::place);
+        furthest(mechanisms, places, |left, place| good(left, self.number(place))).map(|place| self.number(place))
+    }
+
+    /// The largest.
+    fn largest_by<'m>(
+        self,
+        mechanisms: &[&'m dyn QueryRelease],
+        stated: u64,
+        good: impl Fn(&[&'m dyn QueryRelease], u64) -> Vec<&'m dyn QueryRelease>,
+    ) -> Option<u64> {
+        let places = [self.least, stated, self.most].map(Self::place);
+        furthest(mechanisms, places, |left, place| good(left, self.number(place))).map(|place| self.number(place))
     }
 
     fn number(self, place: i32) -> u64 {
@@ -343,6 +354,17 @@ fn place_of(epsilon: f64) -> i32 {
     (near - 2..).find(|&place| epsilon_at(place) >= epsilon).unwrap_or(near)
 }
 
+/// At most sixteen places, from the far end on to before the near one.
+fn from_afar(near: i32, far: i32) -> impl Iterator<Item = i32> {
+    let (way, step) = ((near - far).signum(), step(near, far));
+    (0..).map(move |count| far + way * step * count).take_while(move |place| (near - place) * way > 0)
+}
+
+/// From one of them to the next: at least a quarter of a decade.
+fn step(near: i32, far: i32) -> i32 {
+    ((near - far).abs() / 16).max(225)
+}
+
 /// A place that `accept` takes while it does not take the next one on the way from `sure` to `unsure`: if it takes all up to some place
 /// and none beyond, the last of them. Where it does not take `sure`, it is looked for from `unsure` on, at sixteen places. None if it is found to take none.
 fn edge(sure: i32, unsure: i32, mut accept: impl FnMut(i32) -> bool) -> Option<i32> {
@@ -350,16 +372,46 @@ fn edge(sure: i32, unsure: i32, mut accept: impl FnMut(i32) -> bool) -> Option<i
     // One beyond the range stands for what is not taken.
     let (mut taken, mut refused) = (sure, unsure - way);
     if !accept(sure) {
-        let step = ((sure - unsure).abs() / 16).max(225);
-        let mut places = (0..).map(|count| unsure + way * step * count).take_while(|place| (sure - place) * way > 0);
-        taken = places.find(|&place| accept(place))?;
-        refused = if taken == unsure { refused } else { taken - way * step };
+        taken = from_afar(sure, unsure).find(|&place| accept(place))?;
+        refused = if taken == unsure { refused } else { taken - way * step(sure, unsure) };
     }
     while (taken - refused).abs() > 1 {
         let middle = taken.midpoint(refused);
         if accept(middle) { taken = middle } else { refused = middle }
     }
     Some(taken)
+}
+
+/// The place that is furthest from where things are easy to where they are hard, by way of what is stated, at which one of the mechanisms
+/// is good: the next one was asked of all of them, and so were others further on.
+fn furthest<'m>(
+    mechanisms: &[&'m dyn QueryRelease],
+    [easy, stated, hard]: [i32; 3],
+    good: impl Fn(&[&'m dyn QueryRelease], i32) -> Vec<&'m dyn QueryRelease>,
+) -> Option<i32> {
+    let way = (easy - hard).signum();
+    let is_between = (easy - stated) * way >= 0 && (stated - hard) * way >= 0;
+    let mut from = if is_between && !good(mechanisms, stated).is_empty() { stated } else { easy };
+    loop {
+        // Who was not good at the last place that any was good at is asked no more, and so seldom asked in vain …
+        let mut left = mechanisms.to_vec();
+        let place = edge(from, hard, |place| {
+            let still = good(&left, place);
+            let any = !still.is_empty();
+            if any {
+                left = still;
+            }
+            any
+        })?;
+        // … until the others are at their end. What is less for more noise or fewer records (of those one looks for the least) may also be good
+        // further on.
+        let next = (place != hard).then_some(place - way);
+        let further = from_afar(place, hard).take_while(|_| way > 0);
+        match further.chain(next).find(|&place| !good(mechanisms, place).is_empty()) {
+            Some(place) => from = place,
+            None => return Some(place),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -150,7 +150,7 @@ pub enum QuestionError {
     },
     /// More or fewer keys than records of which a key has so many.
     #[error(
-        "the number of different keys must be {}, since they have so many records each on the average over records, got {given}",
+        "the number of different keys must be {}, since the key of a record has so many on the average, got {given}",
         range(*least, *most)
     )]
     DistinctKeys {
@@ -184,8 +184,8 @@ impl Question {
     pub const MAX_RECORDS: u64 = 1 << 40;
     /// Most keys of a query: 2²⁴, as many as a list may have.
     pub const MAX_SUPPORT: u64 = 1 << 24;
-    /// Most queries: 2⁵³, as [`Queries`] has.
-    pub const MAX_QUERIES: u64 = 1 << 53;
+    /// Most queries: 2⁵². Sessions count each twice, where it is below and where it is above, up to as many as [`Queries`] has.
+    pub const MAX_QUERIES: u64 = 1 << 52;
     /// Most records of a unit.
     pub const MAX_ROWS_PER_UNIT: u32 = 1_000_000;
 
@@ -194,7 +194,8 @@ impl Question {
         self.records.min(self.support.saturating_mul(self.largest_count)) as f64
     }
 
-    /// Whether it makes sense: all sizes in their ranges, and no two that contradict each other.
+    /// Whether it makes sense: all sizes in their ranges, as many records as a key may have for their average, and keys and a universe with
+    /// room for all records.
     ///
     /// # Errors
     /// If it does not.
@@ -204,6 +205,7 @@ impl Question {
         };
         size("number of records", self.records, Self::MAX_RECORDS)?;
         size("number of keys of a query", self.support, Self::MAX_SUPPORT)?;
+        size("number of queries", self.queries.get(), Self::MAX_QUERIES)?;
         size("number of rows of a unit", self.rows_per_unit.into(), Self::MAX_ROWS_PER_UNIT.into())?;
         size("number of records of the largest key", self.largest_count, self.records)?;
         size("number of elements of the universe", self.universe.unwrap_or(1), u64::MAX)?;
@@ -233,8 +235,11 @@ impl Question {
         if given >= least { Ok(()) } else { Err(QuestionError::Universe { given, least }) }
     }
 
-    /// What a mechanism would do, if the question makes sense and there is memory for it.
-    fn planned(&self, mechanism: &dyn QueryRelease) -> Result<Planned, Refusal> {
+    /// What a mechanism would do, if the question [makes sense](Self::check) and there is [memory](Self::memory) for it.
+    ///
+    /// # Errors
+    /// If there is not, or the mechanism cannot be had for it.
+    pub fn planned(&self, mechanism: &dyn QueryRelease) -> Result<Planned, Refusal> {
         self.check()?;
         let planned = mechanism.plan(self)?;
         self.needs_memory(planned.effort.bytes)?;
@@ -242,7 +247,8 @@ impl Question {
     }
 
     /// The same if memory were no matter.
-    fn in_any_memory(&self) -> Self {
+    #[must_use]
+    pub fn in_any_memory(&self) -> Self {
         Self { memory: u64::MAX, ..self.clone() }
     }
 
@@ -276,8 +282,8 @@ pub struct Row {
     pub mechanism: &'static dyn QueryRelease,
     /// What is to be thought of it.
     pub verdict: Verdict,
-    /// The root of the mean square of one answer's error, where it can be predicted; none of what has [yet to learn](QueryRelease::learns)
-    /// if its bound says nothing.
+    /// The root of the mean square of one answer's error, where it can be predicted, or `within` if that is less; none of what has
+    /// [yet to learn](QueryRelease::learns) if its bound says nothing.
     pub typical: Option<f64>,
     /// What all k answers are within but for β; none if it is not applicable.
     pub within: Option<f64>,
@@ -294,7 +300,7 @@ pub struct Row {
 impl Row {
     fn of(mechanism: &'static dyn QueryRelease, question: &Question) -> Self {
         match question.planned(mechanism) {
-            Ok(planned) => Self::kept(mechanism, question, planned),
+            Ok(planned) => Self::had(mechanism, question, planned),
             Err(Refusal { reason, remedy }) => Self {
                 mechanism,
                 verdict: Verdict::NotApplicable,
@@ -308,7 +314,7 @@ impl Row {
         }
     }
 
-    fn kept(mechanism: &'static dyn QueryRelease, question: &Question, planned: Planned) -> Self {
+    fn had(mechanism: &'static dyn QueryRelease, question: &Question, planned: Planned) -> Self {
         let largest = question.largest_answer();
         let vacuous = !planned.says_something(question);
         let reason = vacuous.then(|| format!("± {:.0} says nothing: no answer is beyond {largest:.0}", planned.within));
@@ -324,7 +330,7 @@ impl Row {
                 let more = if largest < question.records as f64 { "longer queries" } else { "more records" };
                 let most = question.epsilons_tried().1;
                 let found = inverse::remedy(mechanism, question);
-                found.unwrap_or_else(|| format!("no epsilon up to {most} is enough, nor are {more}"))
+                found.unwrap_or_else(|| format!("more than any epsilon up to {most} or {more} that were tried"))
             }),
         }
     }
@@ -379,7 +385,7 @@ impl Comparison {
     /// Asks the plan of [every mechanism](mechanisms::ALL).
     ///
     /// # Errors
-    /// If a size is out of range.
+    /// If the question [makes no sense](Question::check).
     pub fn of(question: &Question) -> Result<Self, QuestionError> {
         Self::of_these(mechanisms::ALL, question)
     }
@@ -387,7 +393,7 @@ impl Comparison {
     /// Asks the plans of these mechanisms, of which no two have the same name.
     ///
     /// # Errors
-    /// If a size is out of range.
+    /// If the question [makes no sense](Question::check).
     pub fn of_these(mechanisms: &[&'static dyn QueryRelease], question: &Question) -> Result<Self, QuestionError> {
         question.check()?;
         let rows = mechanisms.into_par_iter().map(|&mechanism| Row::of(mechanism, question)).collect();
@@ -483,13 +489,13 @@ mod tests {
     use rand::{RngExt, SeedableRng, rngs::StdRng};
     use tamis_noise::{Delta, Epsilon};
 
-    /// Whatever is asked: 40 questions, from a seed. Of what guarded releases plan, before it is shown, it is not so.
+    /// Whatever is asked: 16 questions, from a seed. Of what guarded releases plan, before it is shown, it is not so.
     #[test]
     fn no_typical_error_is_beyond_its_bound() {
         let mut rng = StdRng::seed_from_u64(20);
         let mut power = |most: f64| 10f64.powf(rng.random_range(0.0..most));
         let (mut seen, mut beyond) = (0, 0);
-        for turn in 0..40 {
+        for turn in 0..16 {
             let records = power(8.0) as u64;
             let largest_count = (power(8.0) as u64).min(records);
             let question = Question {
@@ -509,12 +515,15 @@ mod tests {
             };
             for &mechanism in mechanisms::ALL {
                 let Ok(planned) = question.planned(mechanism) else { continue };
-                let Some(typical) = Row::typical_of(mechanism, &planned, &question) else { continue };
-                assert!(typical <= planned.within, "{mechanism:?} {planned:?} {question:?}");
-                seen += 1;
                 beyond += u32::from(planned.typical > Some(planned.within));
+                let Row { typical: Some(typical), within: Some(within), .. } = Row::had(mechanism, &question, planned)
+                else {
+                    continue;
+                };
+                assert!(typical <= within, "{mechanism:?} {question:?}");
+                seen += 1;
             }
         }
-        assert!(seen > 200 && beyond > 0, "{seen} {beyond}");
+        assert!(seen > 80 && beyond > 0, "{seen} {beyond}");
     }
 }

@@ -31,8 +31,8 @@ pub trait QueryRelease: Sync {
     /// what is public. Its bound is a function beside the theorem, in the crate that proves it.
     ///
     /// # Errors
-    /// If it cannot be had for this question. Not for want of [memory](Question::memory), but for what must be held whole while it is made: a
-    /// [`Comparison`](super::Comparison) looks whether the [bytes](Effort::bytes) that are planned find room.
+    /// If it cannot be had for this question. [Memory](Question::memory) is looked at by [`Question::planned`], but for what must be held whole while
+    /// it is made.
     fn plan(&self, question: &Question) -> Result<Planned, Refusal>;
 }
 

@@ -65,13 +65,6 @@ fn played(scene: Result<Scene, String>, mechanism: &dyn QueryRelease, neighbour:
     }
 }
 
-/// Plans as the planner does: for a question that makes sense, within its memory.
-fn plan(mechanism: &dyn QueryRelease, question: &Question) -> Result<Planned, String> {
-    question.check().map_err(|error| error.to_string())?;
-    let planned = mechanism.plan(question).map_err(|refusal| refusal.reason)?;
-    if planned.effort.bytes > question.memory as f64 { Err("no room in memory".to_owned()) } else { Ok(planned) }
-}
-
 /// By what the inputs differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Neighbour {
@@ -205,7 +198,7 @@ impl Scene {
 
     /// Eight records, and such that everything can be had. One list is a key alone.
     fn small(mechanism: &dyn QueryRelease, neighbour: Neighbour, budget: Budget) -> Result<Self, String> {
-        let planned = plan(mechanism, &neighbour.question(budget))?;
+        let planned = neighbour.question(budget).planned(mechanism).map_err(|refusal| refusal.reason)?;
         let (others, lists) = match neighbour {
             Neighbour::Appears => (vec![(2, 7)], [[0, 0], [2, 3], [0, 3]]),
             // Under substitution the number of records is public.
@@ -227,7 +220,7 @@ impl Scene {
             return None;
         }
         let Sizes { records, universe, .. } = sizes;
-        let planned = plan(mechanism, &neighbour.question_at_the_tie(sizes, epsilon)).ok()?;
+        let planned = neighbour.question_at_the_tie(sizes, epsilon).planned(mechanism).ok()?;
         let lists = (0..9).map(|place| list(&[u64::from(place >= GROWING), FREQUENT, ABSENT + place])).collect();
         let others = |frequent: u32| {
             // One record is the person's.

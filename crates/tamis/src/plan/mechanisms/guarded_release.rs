@@ -26,7 +26,7 @@ impl QueryRelease for GuardedRelease {
     }
 
     fn plan(&self, question: &Question) -> Result<Planned, Refusal> {
-        let plan = GuardedPlan::new(&question.setting()?, Hits::new(CORRECTIONS)?, question.key_multiplicity)?;
+        let plan = GuardedPlan::new(&question.setting(), Hits::new(CORRECTIONS)?, question.key_multiplicity)?;
         let release = plan.release();
         Ok(Planned {
             typical: Some(predicted(release, question)),

@@ -42,7 +42,7 @@ impl QueryRelease for SparseWeights {
     }
 
     fn plan(&self, question: &Question) -> Result<Planned, Refusal> {
-        let plan = Plan::tight(&question.setting()?, Learner::SparseWeights)?;
+        let plan = Plan::tight(&question.setting(), Learner::SparseWeights)?;
         Ok(planned(plan, question, sparse_weights))
     }
 }
@@ -64,7 +64,7 @@ impl QueryRelease for SparseWeightsPaper {
     }
 
     fn plan(&self, question: &Question) -> Result<Planned, Refusal> {
-        let plan = Plan::paper(&question.setting()?, Learner::SparseWeights)?;
+        let plan = Plan::paper(&question.setting(), Learner::SparseWeights)?;
         Ok(planned(plan, question, sparse_weights))
     }
 }
@@ -86,7 +86,7 @@ impl QueryRelease for Perceptron {
     }
 
     fn plan(&self, question: &Question) -> Result<Planned, Refusal> {
-        let plan = Plan::tight(&question.setting()?, Learner::SparsePerceptron)?;
+        let plan = Plan::tight(&question.setting(), Learner::SparsePerceptron)?;
         Ok(planned(plan, question, |plan, records, queries, rng| {
             let setting = plan.setting();
             let spare = setting.records / setting.largest_count;
@@ -115,7 +115,7 @@ impl QueryRelease for DenseWeights {
     fn plan(&self, question: &Question) -> Result<Planned, Refusal> {
         let universe = question.needs_universe()?;
         // One more, which stands for the records that are not there.
-        let plan = Plan::tight(&question.setting()?, Learner::DenseWeights(universe.saturating_add(1)))?;
+        let plan = Plan::tight(&question.setting(), Learner::DenseWeights(universe.saturating_add(1)))?;
         Ok(planned(plan, question, move |plan, records, queries, rng| {
             let keys = records.universe_of(universe)?.iter().copied();
             let weights = tamis_interactive::DenseWeights::new(keys, 1)?;
