@@ -252,7 +252,7 @@ pub fn experiment() -> Experiment<Case> {
     Experiment::new(
         "conjunctions",
         "Õ(k^1.5·log d/(εα²)) records are enough for all monotone conjunctions with k of d booleans free [Blum, Roth 2011]. The time \
-         of one grows with 2ᵏ. Both engines answer a whole class. Errors are shares of the n records: the worst (95 % quantile over sessions) of \
+         of one grows with 2ᵏ. Both engines answer a whole class, here at ε = 1, δ = 10⁻⁹. Errors are shares of the n records: the worst (95 % quantile over sessions) of \
          answers that come with a bound; the mean of all; the worst of those after the last correction, which have no bound.",
     )
     .subject("all conjunctions of a class: records they need, time they take, errors of both engines")

@@ -313,7 +313,7 @@ fn quotient(sample: &Sample, above: &str, below: &str) -> Option<f64> {
 pub fn experiment() -> Experiment<Case> {
     let experiment = Experiment::new(
         "crossover",
-        "Before anything is spent the planner says what each mechanism errs by: typically (root mean square), within a quarter; and what all k \
+        "Before anything is spent, here of ε = 1, δ = 10⁻⁹, the planner says what each mechanism errs by: typically (root mean square), within a quarter; and what all k \
          answers are within but for β = 0.05. Where one mechanism is twice as good as the next, it names it. Errors are in records. A row is \
          held to how many of its trials have an error beyond the promise; the 95 % quantile of their largest errors is known by chance only, and where \
          a promise is sharp it is as often a little above it as below. Vacuous: the promise is no less than what an answer can be. Next / best, planned / best: the \

@@ -283,7 +283,7 @@ fn errors(table: &Table, hypothesis: &str) -> Vec<f64> {
 pub fn experiment() -> Experiment<Case> {
     Experiment::new(
         "smw_universe",
-        "Error and time of sparse multiplicative weights do not depend on the universe [Blum, Roth 2011, section 3]: flat from 2¹⁰ \
+        "At ε = 1, δ = 10⁻⁹ error and time of sparse multiplicative weights do not depend on the universe [Blum, Roth 2011, section 3]: flat from 2¹⁰ \
          elements to 2⁶⁴ and to strings. Dense weights [HR10] grow with it until they do not fit; a sub-universe drawn beforehand [HR10] fails once no record \
          is in it: all corrections are spent on the lists that teach, and what is answered then has no bound.",
     )
