@@ -154,7 +154,9 @@ impl Question {
         let kept = |planned: &Planned, question: &Self| wanted.kept(planned, question);
         let range = Whole { least: 1, most: Self::MAX_SUPPORT };
         // With fewer keys a bound that keeps the error may say nothing: whether it does is asked at the edge.
-        let support = range.largest_by(mechanisms, self.support, |left, support| with(support).good(left, kept))?;
+        let support = range.furthest(mechanisms, [range.least, self.support, range.most], |left, support| {
+            with(support).good(left, kept)
+        })?;
         with(support).best(mechanisms, useful(wanted), support)
     }
 
@@ -168,7 +170,7 @@ impl Question {
         if holding(mechanisms, 1).is_empty() {
             return None;
         }
-        let queries = range.largest_by(mechanisms, self.queries.get(), holding)?;
+        let queries = range.furthest(mechanisms, [range.least, self.queries.get(), range.most], holding)?;
         self.with_queries(queries)?.best(mechanisms, &good, queries)
     }
 
@@ -208,7 +210,7 @@ impl Question {
         good: impl Fn(&Planned, &Self) -> bool + Sync,
     ) -> Option<u64> {
         let holding = |left: &[_], records| self.with_records(records).good(left, &good);
-        let up_to = |most| Whole { least: 1, most }.least_by(mechanisms, self.records, holding);
+        let up_to = |most| Whole { least: 1, most }.furthest(mechanisms, [most, self.records, 1], holding);
         // What needs the universe ends with it, and may be good before others are.
         self.records_of_universe().and_then(up_to).or_else(|| up_to(Self::MAX_RECORDS))
     }
@@ -296,25 +298,14 @@ impl Whole {
         place.map(|place| self.number(place))
     }
 
-    /// The least at which one of the mechanisms is good, by the [search](furthest) from what is stated.
-    fn least_by<'m>(
+    /// The [furthest] at which one of the mechanisms is good: from where it is easy, by way of what is stated, to where it is hard.
+    fn furthest<'m>(
         self,
         mechanisms: &[&'m dyn QueryRelease],
-        stated: u64,
+        easy_stated_hard: [u64; 3],
         good: impl Fn(&[&'m dyn QueryRelease], u64) -> Vec<&'m dyn QueryRelease>,
     ) -> Option<u64> {
-        let places = [self.most, stated, self.least].map(Self::place);
-        furthest(mechanisms, places, |left, place| good(left, self.number(place))).map(|place| self.number(place))
-    }
-
-    /// The largest.
-    fn largest_by<'m>(
-        self,
-        mechanisms: &[&'m dyn QueryRelease],
-        stated: u64,
-        good: impl Fn(&[&'m dyn QueryRelease], u64) -> Vec<&'m dyn QueryRelease>,
-    ) -> Option<u64> {
-        let places = [self.least, stated, self.most].map(Self::place);
+        let places = easy_stated_hard.map(Self::place);
         furthest(mechanisms, places, |left, place| good(left, self.number(place))).map(|place| self.number(place))
     }
 
