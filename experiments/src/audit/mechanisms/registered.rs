@@ -26,12 +26,11 @@ const NANOSECONDS: u64 = 15_000;
 pub fn subjects() -> Vec<Audited> {
     let questions =
         mechanisms::ALL.iter().flat_map(|&mechanism| Neighbour::ALL.map(|neighbour| (mechanism, neighbour)));
-    let audited = |(mechanism, neighbour): (_, Neighbour)| {
+    let thoroughly = |(mechanism, neighbour): (_, Neighbour)| {
         // Where one answer grows and another shrinks, what tells most is rarer.
-        let effort = if neighbour.is_substituted() { 2 } else { 1 };
-        audited(mechanism, neighbour).thoroughly(effort)
+        audited(mechanism, neighbour).thoroughly(if neighbour.is_substituted() { 2 } else { 1 })
     };
-    questions.map(audited).collect()
+    questions.map(thoroughly).collect()
 }
 
 /// Any mechanism as the audit sees it: three lists, of which two name a key that one record has, or none. If it refuses the question, that
